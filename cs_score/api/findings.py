@@ -94,7 +94,7 @@ class Explanation(_Finding):
     def __repr__(self) -> str:
         """Return the numbers of things explained: `<explanation of run1: 3 lines, 1 queries, 0 classes, 2 nodes>`."""
         name = getattr(self._document, "run", self.task)
-        units = getattr(self._document, "units", ())
+        units = getattr(self._document, "units", ())  # only the explanation of an evidence task has units
         if units:
             return one_line(f"<explanation of {name}: {len(units)} units>")
         counts = []

@@ -143,9 +143,8 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
 
         An existing file is overwritten only if it begins as a file of cs-score does.
         """
-        beginning_of_table = units_option(mode_named(self.task)).formats[
-            ".tsv"
-        ]  # the headings, as `--per-item` has them
+        # The headings of the table, as `--per-item` writes them.
+        beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
         json_file = PlannedOutput("prefix", json_path, existing=Existing.RECOGNISED, pattern=_BEGINNING)
         table_file = PlannedOutput("prefix", table_path, existing=Existing.RECOGNISED, pattern=beginning_of_table)
         input_names = [file.name for file in self._document.origin.inputs]

@@ -91,8 +91,8 @@ class Gold(Record, eq=False):
         settings = conversion.PreparationSettings(gold.query_set, policy_and_limits.limits, gold.validates)
         converted = conversion.prepare_inputs(files, settings)
         # An account is a sentence on how a run was changed.
-        accounts = [converted_run.account for converted_run in converted.runs]
-        files_to_load = prepared_runs.Preparation([*converted.files, *self._pool], converted.runs)
+        accounts = [prepared_run.account for prepared_run in converted.prepared_runs]
+        files_to_load = prepared_runs.Preparation([*converted.files, *self._pool], converted.prepared_runs)
         loaded_run = prepared_runs.load_prepared(gold, files_to_load, policy_and_limits.limits)
         return RunResult(ScoredLines(loaded_run, policy_and_limits.policy, policy_and_limits.limits, accounts=accounts))
 

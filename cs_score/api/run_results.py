@@ -24,7 +24,7 @@ from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.slices import load_from_command_package
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import Run, run_under_limits
-from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
+from cs_score.coldstart.options import Justifications, Options, Policy, switch_words, texts_of_list
 from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures import COLD_START_MODE, headline_names
@@ -61,13 +61,13 @@ class ScoredLines:
         loaded: Run,
         policy: Policy,
         limits: Justifications,
-        earlier_results: Sequence[ScoredRun] = (),
+        results_to_reuse: Sequence[ScoredRun] = (),
         *,
         accounts: Sequence[str] = (),
     ) -> None:
         """Score the lines of `loaded` under a policy and limits on justifications.
 
-        `earlier_results` are the results of the same lines under another policy; they save time. `accounts` has a
+        `results_to_reuse` are the results of the same lines under another policy; they save time. `accounts` has a
         sentence for each converted or validated run on how it was changed. Raises InputError if scoring has to
         stop.
         """
@@ -83,7 +83,7 @@ class ScoredLines:
                 self._run_with_discarded_lines = run_under_limits(loaded, limits)
             run_without_marks = replace(loaded, limits=limits)
             self.result_without_line_problems = score_runs(
-                run_without_marks, policy, self._problems_of_scoring, earlier_results
+                run_without_marks, policy, self._problems_of_scoring, results_to_reuse
             )
 
     def rescore(self, policy: Policy, limits: Justifications) -> ScoredLines:
@@ -97,7 +97,11 @@ class ScoredLines:
                 f"files again for {limits}, or rescore with justifications={str(self.limits)!r}"
             )
         return ScoredLines(
-            self._loaded, policy, limits, earlier_results=self.result_without_line_problems.runs, accounts=self.accounts
+            self._loaded,
+            policy,
+            limits,
+            results_to_reuse=self.result_without_line_problems.runs,
+            accounts=self.accounts,
         )
 
     @property
@@ -289,7 +293,7 @@ class RunResult(AnyResult[ScoredLines]):
 
     def __str__(self) -> str:
         """Return the text that `cs-score score` prints."""
-        return score_documents.scores_text(score_documents.choose(self._document)).removesuffix("\n")
+        return score_documents.scores_text(score_documents.choose_measures(self._document)).removesuffix("\n")
 
     def __repr__(self) -> str:
         """Return runs, policy and limits, for a single run also scores: `<run1 under kb, 1:3: SF-AP 0.3, ...>`."""
@@ -437,7 +441,7 @@ def _layout_of(fields: Names | None, *, tabs: bool) -> outputs.ColumnLayout:
 
     With `tabs` columns are separated by tabs. Raises UsageError for an unknown column.
     """
-    names = outputs.DEFAULT_FIELDS if fields is None else as_list(fields, "fields")
+    names = outputs.DEFAULT_FIELDS if fields is None else texts_of_list(fields, "fields")
     layout = outputs.ColumnLayout(names, tabs)
     try:
         outputs.check_fields(layout.fields)
@@ -474,6 +478,7 @@ def _planned_files(
 
     `switches` are the switches of a command line that would write the same files. Raises UsageError or OutputError.
     """
+    # A file of an earlier call with the same prefix is replaced, but the problem report must be a new file.
     planned_files = []
     for file in outputs.written_outputs(switches, result.options.edition):
         planned_files.append(PlannedOutput("prefix", path=f"{prefix}.{file.ending}", existing=Existing.CLEARED))
@@ -511,7 +516,9 @@ def _with_bootstrap_of_columns(result: Result, layout: outputs.ColumnLayout) -> 
     for run in result.runs:
         new_bootstrap = run.bootstrap
         if run.bootstrap is not None:
-            new_bootstrap = query_resampling.bootstrap(run.tables, run.tables.measures, run.bootstrap.samples, metrics)
+            new_bootstrap = query_resampling.bootstrap(
+                run.tables, run.tables.score_by_measure, run.bootstrap.samples, metrics
+            )
         runs.append(replace(run, bootstrap=new_bootstrap))
     return replace(result, runs=tuple(runs))
 

@@ -123,6 +123,7 @@ def wrap_lines(text: str, indent: str = "") -> list[str]:
     return lines or [""]  # `wrap` gives no line for an empty text
 
 
+# A hyphen before a number but not inside a word such as `2014-15`, or one between blanks before a single capital.
 _MINUS_OF_NUMBER: Final = re.compile(r"(?<![\w.])-(?=\d)| - (?=[A-Z]\b)")
 
 
@@ -212,6 +213,7 @@ _LATEX: Final = str.maketrans(
         "|": r"\textbar{}",
     }
 )
+# Two equal signs from which LaTeX would make one, a dash or a quotation mark; `{}` between them prevents that.
 _LIGATURE: Final = re.compile(r"([-',])(?=\1)")
 
 

@@ -67,7 +67,7 @@ _OWN_KINDS: Final[Mapping[str, Sequence[str]]] = {
     "problems": ("problems.reports:ProblemReport",),
     "problem-codes": ("problems.reports:ProblemCodes",),
 }
-"""The records of each kind of document that belongs to no slice."""
+"""The records of each kind of document that does not belong to a single command."""
 
 
 def _list_kinds() -> dict[str, Sequence[str]]:
@@ -362,7 +362,7 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
 """A string or a bracket of JSON."""
 
 _LEVELS_BY_BRACKET: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
-"""How many levels deeper a value is nested behind a bracket than before it."""
+"""How many levels deeper a value is nested after a bracket than before it."""
 
 
 def _too_deep(text: str, file: str) -> InputError:
@@ -472,7 +472,7 @@ def _split_validation_message(message: str, place: str) -> tuple[str, str]:
     problem, _, place_inside = message.partition(" - at `$")
     problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
     fault_place = f"{place}{place_inside.removesuffix('`')}"
-    return problem, fault_place.lstrip(".")
+    return problem, fault_place.lstrip(".")  # the place inside begins with a dot, which needs something before it
 
 
 def _place_of_text(document: Json, text: str, place_of_document: str) -> str | None:

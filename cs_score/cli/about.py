@@ -212,8 +212,8 @@ def _manual_page(name: str, summary: str, usage: str, sections: Sequence[Section
     """Return a manual page in roff, the markup language of manual pages."""
     lines = [
         f'.TH CS-SCORE 1 "" "cs-score {VERSION}"',
-        ".ad l",
-        ".nh",
+        ".ad l",  # aligned to the left
+        ".nh",  # no hyphenation
         ".SH NAME",
         rf"{_roff(name)} \- {_roff(summary)}",
         ".SH SYNOPSIS",

@@ -74,7 +74,7 @@ def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
 
 def _write_tables_and_report(call: Call, result: Result, intervals: Sequence[ScoreIntervals]) -> None:
     """Write the tables of a result and its error report, in the order in which the edition of the scorer does it."""
-    if call.edition.reports_first:
+    if call.edition.reports_before_scoring:
         _report_problems(call, result)
         call.write(result, intervals)
     else:
@@ -192,10 +192,10 @@ def _report_problems(call: Call, result: Result) -> None:
     there, too. But if the edition of the scorer writes the report before the tables, they are not printed: the tables
     could still fail.
     """
-    warn(*result.warnings)
+    warn(*result.remarks)
     _write_error_report(call, result)
     writes_files = call.output is not None and call.output.stream is None
-    if writes_files and is_terminal("stderr") and not call.edition.reports_first:
+    if writes_files and is_terminal("stderr") and not call.edition.reports_before_scoring:
         for run in result.runs:
             print_unless_quiet(f"\n{outputs.averages_text(run)}\nsignature  {result.signature(run)}\n")
 
@@ -212,7 +212,7 @@ def _write_error_report(call: Call, result: Result) -> None:
     closing = outputs.closing_line(result.error_count, result.warning_count)
     if goes_to_stderr and terminal.is_quiet():
         write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
-    elif goes_to_stderr and not call.edition.reports_first:
+    elif goes_to_stderr and not call.edition.reports_before_scoring:
         report = outputs.report_for_stderr(result.problems, is_for_people=is_terminal("stderr"), twice=True)
         print_unless_quiet(report + closing)
     else:  # into a file or to standard output; in editions that report first, also to standard error
@@ -229,7 +229,7 @@ def _destination_of_report(call: Call) -> Destination:
     """
     stream_of_tables = None if call.output is None else call.output.stream
     share_stdout = call.error_report.stream == "stdout" and stream_of_tables == "stdout"
-    if share_stdout and not call.edition.reports_first:
+    if share_stdout and not call.edition.reports_before_scoring:
         return STDERR
     return call.error_report
 
@@ -263,7 +263,7 @@ def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
     """
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
-            warn(*error.partial_result.warnings)
+            warn(*error.partial_result.remarks)
         warn(*error.remarks)
         print_unless_quiet(outputs.report_for_stderr(problems, is_for_people=is_terminal("stderr")))
         write_text("stderr", f"{PROGRAM}: {error}\n")

@@ -145,7 +145,8 @@ class Option(click.Option):
 
     def _complete(self, context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
         """Return the completions of a value that is being typed. In a list, only the last item is completed."""
-        finished_items = typed[: typed.rfind(self._separator) + 1]
+        end_of_finished_items = typed.rfind(self._separator) + 1  # 0 if there is no separator
+        finished_items = typed[:end_of_finished_items]
         return completions(self._choices, context, typed, finished_items)
 
     @property
@@ -595,7 +596,7 @@ class Command(click.Command):
     # ---- Reading what was typed
 
     def parse(self, typed: Sequence[str]) -> CommandLine:
-        """Return the parsed command line. Raises UsageError.
+        """Return the parsed command line. Raises UsageError for a wrong one.
 
         Options without their value are reported last, as the reference programs do: after unknown options.
         """
@@ -637,9 +638,8 @@ class Command(click.Command):
         refuse an option after a file.
         """
         if command_line.positional_words and self.follows_reference:
-            word_count = (
-                len(command_line.positional_words) + 1 + len(rest)
-            )  # the files, this word, and all words behind it
+            # To the reference, this word and all words after it are files as well.
+            word_count = len(command_line.positional_words) + 1 + len(rest)
             raise self._error_for_late_option(word, word_count)
         option = self._option_named_by(word, command_line.typed)
         if option.make_text is not None:
@@ -739,7 +739,7 @@ class Command(click.Command):
         first_required_word = required_words[0] if required_words else ""
         return Misuse(
             f"{option.long_name} needs a value: {option.value_name}",
-            f"ERROR: Not enough arguments; {first_required_word} must be provided",
+            reference_message=f"ERROR: Not enough arguments; {first_required_word} must be provided",
         )
 
     def _refuse_repetitions(self, command_line: CommandLine) -> None:
@@ -780,13 +780,15 @@ class Command(click.Command):
         """Raise UsageError if -o or a required word is missing, or if there are too many words."""
         if self.properties.needs_output and "--output" not in command_line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.properties.example}")
+        # Each word is for one parameter; only the last parameter, such as `files...`, may take several.
         missing_parameters = self.parameters[len(command_line.positional_words) :]
         for parameter in missing_parameters:
             if parameter.required:
                 message = f"Not enough arguments; {parameter.label} must be provided"
-                raise Misuse(message, f"ERROR: {message}")
+                raise Misuse(message, reference_message=f"ERROR: {message}")
         if len(command_line.positional_words) > self._largest_word_count():
-            raise Misuse(self._advice_on_surplus_words(command_line.positional_words), "ERROR: Too many arguments")
+            advice = self._advice_on_surplus_words(command_line.positional_words)
+            raise Misuse(advice, reference_message="ERROR: Too many arguments")
 
     def _advice_on_surplus_words(self, words: Sequence[str]) -> str:
         """Return a message that names the words that are too many, such as `too many words: b.tab c.tab`."""
@@ -1072,7 +1074,7 @@ def _typed_format(typed: Sequence[str]) -> str:
     It is `json` for `--format json` and for `--format=json`. If the option is repeated, the last value counts.
     """
     format_ = ""
-    for word, next_word in pairwise([*typed, ""]):
+    for word, next_word in pairwise([*typed, ""]):  # the word after the last one is empty
         if word == "--format":
             format_ = next_word
         elif word.startswith("--format="):
@@ -1119,7 +1121,7 @@ def _own_version(command: Command, typed: Sequence[str]) -> str:
 def _line_on_followed_version(command: Command, typed: Sequence[str]) -> str:
     """Return the line that `-version` prints: the version of the reference program that the command follows.
 
-    It is the value of --follow if that was typed.
+    It is the last value of --follow, if that was typed.
     """
     version = None
     if command.command_entry is not None:
@@ -1386,7 +1388,7 @@ _OWN_COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "man": CommandEntry(ABOUT, "Print the manual page", "cli.about"),
     "completion": CommandEntry(ABOUT, "Print the script that completes commands and options in a shell", "cli.about"),
 }
-"""The commands that belong to no slice, by name; the name of the Cold Start scorer is empty."""
+"""The commands without a folder of their own below `verbs`, by name; the name of the Cold Start scorer is empty."""
 
 
 def _list_commands() -> dict[str, CommandEntry]:

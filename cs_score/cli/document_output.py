@@ -108,7 +108,7 @@ def print_statistics(command_line: CommandLine, printout: Printout, document: An
 
     `printout` says how such documents are printed.
     """
-    text = printout.written(document, command_line.format, text_width())
+    text = printout.text_in_format(document, command_line.format, text_width())
     print_text(text, with_coloured_differences)
     return Status.DONE
 
@@ -143,7 +143,7 @@ def _print_markup(view: DocumentView, document: Any, markup: _Markup, top: int |
     """
     texts = _lines_on_answered_units(document, markup)
     for table in view.tables(document):
-        if table.layout.for_people and table.rows:
+        if table.layout.for_people and table.rows:  # some tables are for programs alone
             texts.extend(_titled_table(part, markup, top) for part in table.parts())
     print_text("\n\n".join(texts))
 

@@ -22,7 +22,8 @@ from cs_score.base.outputs import Existing, PlannedOutput, shown_on_terminal, wr
 from cs_score.base.records import Record
 from cs_score.base.sources import reason_of
 
-_COLOURS: Final = {"good": 32, "mild": 33, "bad": 31}
+_COLOUR_CODE_BY_GROUP: Final = {"good": 32, "mild": 33, "bad": 31}
+"""The codes of green, yellow and red on a terminal, by the name of a group of a regular expression."""
 
 
 class _Painter:
@@ -39,7 +40,8 @@ class _Painter:
 
 def _painted(match: re.Match[str]) -> str:
     """Return the text of a match with the codes that colour it on a terminal, by the name of its group."""
-    return f"\x1b[{_COLOURS[match.lastgroup or 'mild']}m{match.group()}\x1b[0m"
+    colour = _COLOUR_CODE_BY_GROUP[match.lastgroup or "mild"]
+    return f"\x1b[{colour}m{match.group()}\x1b[0m"  # the last code ends the colour
 
 
 with_coloured_severities: Final = _Painter(r"^(?:(?P<mild>WARNING)|(?P<bad>ERROR|FATAL_ERROR))(?=:)")
@@ -206,7 +208,7 @@ def _standard_stream(name: str | None) -> TextIO | None:
 
 
 def _write_and_flush(stream: TextIO, blocks: Iterable[bytes]) -> None:
-    """Write bytes to a standard stream behind the text that is in its buffer, and flush it.
+    """Write bytes to a standard stream after the text that is in its buffer, and flush it.
 
     Raises OSError if this fails. Whatever is written to the stream later is then discarded.
     """
@@ -324,8 +326,12 @@ _PROGRESS: Final = _ProgressLine()
 
 
 def shows_progress() -> bool:
-    """Return whether progress is shown: standard error is a terminal, and --quiet was not typed."""
-    return is_terminal("stderr") and not is_quiet()
+    """Return whether progress is shown.
+
+    It is shown if standard error is a terminal that can erase a line, and if --quiet was not typed.
+    """
+    can_erase_line = os.environ.get("TERM") != "dumb"
+    return is_terminal("stderr") and can_erase_line and not is_quiet()
 
 
 def show_progress(text: str) -> None:

@@ -133,8 +133,9 @@ class Predictions:
             system = "of the two" if self._is_pair else "system"
             raise UsageError(f"standard input cannot be read once for each {system}: name a file")
         may_hold_several_systems = not self.mode.needs_gold
-        if not (may_hold_several_systems and self.files):
-            self._check_file_count()
+        if self.files and may_hold_several_systems:
+            return
+        self._check_file_count()
 
     def _check_file_count(self) -> None:
         """Raise UsageError if there are too few or too many files of predictions."""

@@ -189,7 +189,7 @@ class Runs(Scoring):
     def _message_without_queries(self) -> str:
         """Return the message that there is no query file.
 
-        It has a remedy if the value of -queries, which chooses queries by their ids, is a query file.
+        If a query file is the value of -queries, which takes a list of ids, the message says what to write instead.
         """
         message = "no query file (*.xml) among the files; name queries, assessments and a run"
         query_list = self.command_line.get("-queries") or ""
@@ -314,7 +314,8 @@ class Runs(Scoring):
         """Print warnings and remarks on a run and on its scores on standard error."""
         _warn_about_run(loaded_run)
         remark_on_duplicates(self, scored_run.result.duplicate_count)
-        if scored_run.stopping_error is not None and scored_run.result.tables.sf.rows:
+        has_scores = bool(scored_run.result.tables.sf.rows)
+        if scored_run.stopping_error is not None and has_scores:
             warn(f"there is no average precision: {scored_run.stopping_error}")
         if scored_run.headline_remark is not None and self.command_line.get("--measure") is None:
             remark(scored_run.headline_remark)
@@ -498,7 +499,7 @@ def _count_duplicates(results: Iterable[Result]) -> int:
 
 def _warn_about_result(result: Result, run_name: str) -> None:
     """Print the warnings of a result on standard error, and a warning if its input has errors, with the run's name."""
-    warn(*result.warnings, file=run_name)
+    warn(*result.remarks, file=run_name)
     if result.error_count:
         warn(f"{result.error_count} errors in the input; score the run by itself to see them", file=run_name)
 
@@ -519,6 +520,7 @@ def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
     if duplicates == 0 or names_policy:
         return
     noun = "duplicate" if duplicates == 1 else "duplicates"
+    # No policy is named, so that the edition's own policy is in force.
     if "DUPLICATE" in scoring.edition.ignore:
         remark(f"{duplicates} {noun} ignored (policy kb); --policy sf counts them as wrong")
     else:

@@ -72,7 +72,7 @@ class RunsScored(Record):
         """
         patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
         document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
-        document = documents.choose(document_with_all, patterns)
+        document = documents.choose_measures(document_with_all, patterns)
         if not patterns:
             self._remark_on_headline_measure()
         only_measure = _only_measure(document)
@@ -111,7 +111,7 @@ def score_runs(command_line: CommandLine) -> Iterator[RunsScored]:
             result = scored.result  # reached only if neither scoring nor the block failed
     except CsScoreError as error:
         if isinstance(error, ScoringStopped):  # has the warnings of a result in the making
-            warn(*error.partial_result.warnings)
+            warn(*error.partial_result.remarks)
         _print_problems(problems)
         call.write_problems(problems, error)
         raise
@@ -269,7 +269,7 @@ def _remark_on_result(call: Call, result: Result) -> None:
     _print_problems(result.problems)
     if result.problems:
         print_unless_quiet(outputs.closing_line(result.error_count, result.warning_count))
-    warn(*result.warnings)
+    warn(*result.remarks)
     _remark_on_discarded(result)
     _remark_on_made_files(result)
     remark_on_duplicates(call, sum(run.duplicate_count for run in result.runs))
@@ -303,7 +303,7 @@ A message about such a file says, for example, `kb.txt (resolved) line 7`.
 
 def _remark_on_made_files(result: Result) -> None:
     """Print a description of each file made in memory if a warning or a problem refers to one of its lines."""
-    messages = list(result.warnings)
+    messages = list(result.remarks)
     for problem in result.problems:
         messages.extend(str(place) for place in problem.places)
     for suffix, meaning in _MEANING_BY_SUFFIX.items():

@@ -303,7 +303,7 @@ def positive_number(command_line: CommandLine, name: str) -> float | None:
         return None
     from cs_score.base.numbers import is_decimal_number
 
-    number = float(text) if is_decimal_number(text) else 0.0
+    number = float(text) if is_decimal_number(text) else 0.0  # 0 is refused
     if not 0 < number < math.inf:
         raise UsageError(f"{name} {text}: a number above 0 is needed, such as 0.02")
     return number

@@ -43,24 +43,26 @@ FORMATS: Final = (
 class Topic(NamedTuple):
     """A topic of help: its summary, and the function that returns its text.
 
-    The function gets the words behind the name of the topic.
+    The function gets the further words of the command line, those after the name of the topic.
     """
 
     summary: str
     text: Callable[[Sequence[str]], str]
 
 
-def measures_text(words: Sequence[str]) -> str:
+def measures_text(further_words: Sequence[str]) -> str:
     """Return the topic `measures`: the meaning of each measure of a task or, without a task, of all tasks.
 
-    Tasks of other installed packages are included. Raises UsageError if the word is not a task, or if the package
-    of the task cannot be loaded.
+    `further_words` holds at most one word, the task. Tasks of other installed packages are included. Raises UsageError
+    if the word is not a task, if there are more words, or if the package of the task cannot be loaded.
     """
-    if len(words) > 1:
-        raise UsageError(f"unexpected word {words[1]}; write cs-score help measures {words[0]}")
-    if words:
-        _check_task(words[0])
-        sections = _sections_of_task(words[0])
+    if len(further_words) > 1:
+        task, surplus_word, *_ = further_words
+        raise UsageError(f"unexpected word {surplus_word}; write cs-score help measures {task}")
+    if further_words:
+        [task] = further_words
+        _check_task(task)
+        sections = _sections_of_task(task)
     else:
         sections = _sections_of_all_tasks()
     return _help_page("The measures, by their names in tables, options, JSON and Python.", sections)

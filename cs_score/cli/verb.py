@@ -40,7 +40,7 @@ class VerbUsage(NamedTuple):
     files: str
     """The help on the words that are not options: the files."""
     sections: Sequence[Section] = ()
-    """Further sections of the help; they come behind the sections for all tasks."""
+    """Further sections of the help; they come after the sections for all tasks."""
     example: str = "$ONE"
     """The words of an example of a call.
 

@@ -570,8 +570,9 @@ class ScoringUnit(Record):
     """The inputs from which one unit is scored: its queries, and the run lines by the base id of their query.
 
     Average precision is computed for all runs of a call together (rule pooled-runs). Therefore `nodes` are the nodes of
-    all runs, and `other_run` is the result of the unit for an earlier run of the call, None for the first run.
-    `earlier_result` is the result of the same lines under another policy, whose matches are used again.
+    all runs, and `result_of_earlier_run` is the result of the unit for an earlier run of the call, None for the first
+    run.
+    `result_to_reuse` is the result of the same lines under another policy, whose matches are used again.
     """
 
     id: str
@@ -581,21 +582,21 @@ class ScoringUnit(Record):
     run: Run
     lines_by_query: Mapping[str, Sequence[Response]]
     nodes: RunNodes
-    other_run: UnitResult | None = None
-    earlier_result: UnitResult | None = None
+    result_of_earlier_run: UnitResult | None = None
+    result_to_reuse: UnitResult | None = None
 
 
 def units_of(
     run: Run,
     run_id: str,
     hop_limit_by_id: Mapping[str, int] | None = None,
-    units_of_other_runs: Mapping[str, UnitResult] | None = None,
-    earlier_results: Mapping[str, UnitResult] | None = None,
+    units_of_earlier_runs: Mapping[str, UnitResult] | None = None,
+    results_to_reuse: Mapping[str, UnitResult] | None = None,
 ) -> Iterator[ScoringUnit]:
     """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limit_by_id` replaces the hop limits of gold. `units_of_other_runs` and `earlier_results` give the fields
-    `other_run` and `earlier_result` of each unit, by the id of the unit.
+    `hop_limit_by_id` replaces the hop limits of gold. `units_of_earlier_runs` and `results_to_reuse` give the fields
+    `result_of_earlier_run` and `result_to_reuse` of each unit, by the id of the unit.
     """
     gold = run.gold
     if hop_limit_by_id is None:
@@ -612,8 +613,8 @@ def units_of(
             run=run,
             lines_by_query=lines_by_unit.get(unit_id, {}),
             nodes=nodes,
-            other_run=(units_of_other_runs or {}).get(unit_id),
-            earlier_result=(earlier_results or {}).get(unit_id),
+            result_of_earlier_run=(units_of_earlier_runs or {}).get(unit_id),
+            result_to_reuse=(results_to_reuse or {}).get(unit_id),
         )
 
 

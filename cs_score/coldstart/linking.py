@@ -135,7 +135,7 @@ class Loading:
 
         `gold_links` are the links of gold, on which the links of the loaded lines build. `known_answers` are answers of
         earlier runs, to which new ones are added. `only_run_id` is the run whose lines are loaded, None for all runs.
-        `settings` are those of programs that prepare files for the scorer, by default those for scoring.
+        `settings` are for programs that prepare files for the scorer; by default lines are loaded to be scored.
         """
         self.query_set = query_set
         self.problems = problems
@@ -404,7 +404,7 @@ class Loading:
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
         """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs).
 
-        The error names the next line of the file, of which there is at least one.
+        The error names the next line of the file; there is at least one.
         """
         line_number, _, _ = next(tab_file.lines)
         remedy = "runs of 2014 (seven columns) cannot be scored"
@@ -428,7 +428,7 @@ class Loading:
         return is_legal and is_in_capitals
 
     def _node_prefix(self, query: LinkedQuery) -> str:
-        """Return the beginning of the fully qualified node ids of the lines that answer a follow-on query.
+        """Return the beginning of the full node ids of the lines that answer a follow-on query.
 
         It is followed by the node id of each line. At the second hop the text is the node of the first line with the
         answer that the query is about: `CSX_ENG_00fb79cef8:E1`. It is empty if no earlier line gives that answer. At

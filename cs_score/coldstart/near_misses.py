@@ -58,14 +58,15 @@ def small_differences(text: str, other_text: str) -> list[str]:
     For `New  York` and `new York` the result is `["blanks", "letter case"]`. The list is empty if the texts are equal,
     or if they differ in anything else.
     """
-    differences = list(_FUNCTION_BY_DIFFERENCE)
-    if text == other_text or not _are_equal_without(differences, text, other_text):
+    all_differences = list(_FUNCTION_BY_DIFFERENCE)
+    if text == other_text or not _are_equal_without(all_differences, text, other_text):
         return []
-    for name in _FUNCTION_BY_DIFFERENCE:
+    differences = all_differences
+    for name in all_differences:
         # If the texts are equal even though one difference is not removed, they do not have this difference.
-        remaining = [difference for difference in differences if difference != name]
-        if _are_equal_without(remaining, text, other_text):
-            differences = remaining
+        other_differences = [difference for difference in differences if difference != name]
+        if _are_equal_without(other_differences, text, other_text):
+            differences = other_differences
     return differences
 
 
@@ -96,9 +97,9 @@ class _CommonestShift(NamedTuple):
 
 
 class _LocatedAnswer(NamedTuple):
-    """The passage of an answer, and the offset in its document at which it starts."""
+    """An answer without its offsets, and the offset in its document at which it starts."""
 
-    passage: _Passage
+    answer: _AnswerInDocument
     start: int
 
 
@@ -119,8 +120,8 @@ class _AnswerSpan(NamedTuple):
     provenance: str
 
 
-class _Passage(NamedTuple):
-    """The properties of an answer that do not change if its offsets are shifted.
+class _AnswerInDocument(NamedTuple):
+    """The properties of an answer that do not change if its offsets are shifted, wherever it is in its document.
 
     `query_id` is the full id of the query, `value` the text of the answer, `docid` its document, and `length` the
     length of its span.
@@ -140,6 +141,7 @@ def remarks_on_near_misses(run: Run) -> list[str]:
     """
     if run.gold.options.discipline != Options().discipline:
         return []
+    # All lines and assessments with the same answer share one follow-on query, which has its assessments.
     unassessed = [response for response in run.links.responses if response.follow_on.assessment is None]
     near_misses = _find_near_misses(unassessed, _assessments_of_same_queries(run, unassessed))
     remarks = []
@@ -159,13 +161,19 @@ def _remark_on_near_misses(near_misses: Sequence[_NearMiss], unassessed_count: i
     differences: dict[str, None] = {}  # its keys are an ordered set
     for near_miss in near_misses:
         differences.update(dict.fromkeys(near_miss.differences))
-    names = " or ".join(differences)
+    differences_in_words = " or ".join(differences)
     places = join_first([near_miss.response.place for near_miss in near_misses])
-    return f"{len(near_misses)} of {unassessed_count} unassessed answers equal assessed ones but for {names} ({places})"
+    return (
+        f"{len(near_misses)} of {unassessed_count} unassessed answers equal assessed ones but for "
+        f"{differences_in_words} ({places})"
+    )
 
 
 def _remark_on_shift(shift: _CommonestShift, unassessed_count: int) -> str:
-    """Return the remark on shifted offsets: how many of the unassessed answers are shifted, how far, and where."""
+    """Return the remark on shifted offsets: how many of the unassessed answers are shifted, how far, and where.
+
+    For example: `5 of 9 unassessed answers start 1 character after assessed ones of the same text (run.tab line 3 ...`.
+    """
     places = join_first([response.place for response in shift.responses])
     return (
         f"{len(shift.responses)} of {unassessed_count} unassessed answers start {shift.distance_in_words} assessed "
@@ -176,6 +184,8 @@ def _remark_on_shift(shift: _CommonestShift, unassessed_count: int) -> str:
 def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> list[Assessment]:
     """Return the assessments of answers to the queries that the responses answer, and to their follow-on queries."""
     assessments: list[Assessment] = []
+    # A query and its follow-on queries have the same base id. Answers are compared within a query only, so that the
+    # order of the queries does not matter.
     for base_id in {response.query.base_id for response in responses}:
         assessments += run.gold.assessments_by_query.get(base_id, ())
     return assessments
@@ -197,7 +207,7 @@ def _find_near_misses(responses: Sequence[Response], assessments: Iterable[Asses
     near_misses = []
     for response in responses:
         span = _AnswerSpan(response.query.full_id, response.value_provenance)
-        differences = _differences_from_nearest(response.value, values_by_span.get(span, ()))
+        differences = _differences_from_first_similar(response.value, values_by_span.get(span, ()))
         if differences:
             near_misses.append(_NearMiss(response, differences))
     return near_misses
@@ -212,7 +222,7 @@ def _assessed_values_by_span(assessments: Iterable[Assessment]) -> dict[_AnswerS
     return values_by_span
 
 
-def _differences_from_nearest(value: str, assessed_values: Iterable[str]) -> list[str]:
+def _differences_from_first_similar(value: str, assessed_values: Iterable[str]) -> list[str]:
     """Return the small differences of an answer from the first assessed answer that has only small differences.
 
     For `new York` and the assessed values `Boston` and `New York` the result is `["letter case"]`. It is empty if the
@@ -268,15 +278,15 @@ def _may_be_shifted(run: Run, responses: Sequence[Response]) -> bool:
 
 
 def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
-    """Return the commonest shift of responses from assessed answers to the same query with the same text.
+    """Return the distance by which most responses are shifted, and these responses; None if no response is shifted.
 
-    The result is None if no response is shifted.
+    A response is shifted if an assessed answer to its query has the same text in the same document at another offset.
     """
     assessments_of_same_texts = _assessments_of_same_texts(responses, assessments)
-    starts_by_passage = _starts_by_passage(assessments_of_same_texts)
+    starts_by_answer = _starts_by_answer(assessments_of_same_texts)
     responses_by_distance: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
-        for distance in _shifts_of_response(response, starts_by_passage):
+        for distance in _shifts_of_response(response, starts_by_answer):
             responses_by_distance[distance].append(response)
     if not responses_by_distance:
         return None
@@ -285,7 +295,7 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
 
 
 def _assessments_of_same_texts(responses: Iterable[Response], assessments: Iterable[Assessment]) -> list[Assessment]:
-    """Return the assessments of answers whose texts are also answers of responses to the same query.
+    """Return the assessments whose query and text are also the query and text of a response.
 
     Most assessed answers have texts that no response has. Leaving them out saves most of the time.
     """
@@ -293,35 +303,36 @@ def _assessments_of_same_texts(responses: Iterable[Response], assessments: Itera
     return [assessment for assessment in assessments if (assessment.query.full_id, assessment.value) in texts]
 
 
-def _starts_by_passage(assessments: Iterable[Assessment]) -> dict[_Passage, list[int]]:
-    """Return the offsets at which assessed answers start, by their passages. Answers with several spans are left out.
+def _starts_by_answer(assessments: Iterable[Assessment]) -> dict[_AnswerInDocument, list[int]]:
+    """Return the offsets at which assessed answers start, by the answer without its offsets.
 
-    Each passage has several starts if its text was assessed at several places of the document.
+    An answer has several starts if its text was assessed at several places of the document. Answers with several spans
+    are left out.
     """
-    starts_by_passage: dict[_Passage, list[int]] = defaultdict(list)
+    starts_by_answer: dict[_AnswerInDocument, list[int]] = defaultdict(list)
     for assessment in assessments:
         located = _locate(assessment)
         if located is not None:
-            starts_by_passage[located.passage].append(located.start)
-    return starts_by_passage
+            starts_by_answer[located.answer].append(located.start)
+    return starts_by_answer
 
 
-def _shifts_of_response(response: Response, starts_by_passage: Mapping[_Passage, Sequence[int]]) -> set[int]:
-    """Return the distances, in characters, of a response from the assessed answers with the same passage.
+def _shifts_of_response(response: Response, starts_by_answer: Mapping[_AnswerInDocument, Sequence[int]]) -> set[int]:
+    """Return the distances, in characters, of a response from the assessed answers with its text in its document.
 
     For a response that starts at 13 and assessed answers that start at 10 and 13 the result is `{3}`: an answer at the
-    same place is not shifted. `starts_by_passage` has the starts of the assessed answers.
+    same place is not shifted. `starts_by_answer` has the starts of the assessed answers.
     """
     located = _locate(response)
     if located is None:
         return set()
-    assessed_starts = starts_by_passage.get(located.passage, ())
+    assessed_starts = starts_by_answer.get(located.answer, ())
     distances = {located.start - start for start in assessed_starts}
     return distances - {0}
 
 
 def _locate(line: Response | Assessment) -> _LocatedAnswer | None:
-    """Return the passage of an answer, and the offset at which it starts: for `ENG_1:10-20` this is 10.
+    """Return an answer without its offsets, and the offset at which it starts: for `ENG_1:10-20` this is 10.
 
     The result is None for an answer with several spans, and for offsets with hundreds of digits, which cannot be
     subtracted.
@@ -334,5 +345,5 @@ def _locate(line: Response | Assessment) -> _LocatedAnswer | None:
     end = leading_number(end_text)
     if math.isinf(start) or math.isinf(end):  # offsets with hundreds of digits
         return None
-    passage = _Passage(query_id=line.query.full_id, value=line.value, docid=docid, length=end - start)
-    return _LocatedAnswer(passage, int(start))
+    answer = _AnswerInDocument(query_id=line.query.full_id, value=line.value, docid=docid, length=end - start)
+    return _LocatedAnswer(answer, int(start))

@@ -337,7 +337,7 @@ def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Itera
 
     An empty line follows each problem, but not in editions before 2017.2.0, which write the report before they score.
     """
-    has_empty_lines = not edition.reports_first
+    has_empty_lines = not edition.reports_before_scoring
     line_end = "\n\n" if has_empty_lines else "\n"
     for problem in problems:
         yield f"{problem.severity}: {problem.message}{_places_text(problem, edition)}{line_end}"
@@ -385,7 +385,7 @@ def whole_report(result: Result) -> str:
     that write the report before they score, it contains all problems once, and no closing line.
     """
     text = "".join(report_text(result.problems, result.options.edition))
-    if result.options.edition.reports_first:
+    if result.options.edition.reports_before_scoring:
         return text
     return text + text + closing_line(result.error_count, result.warning_count)
 
@@ -620,12 +620,13 @@ def _sample_score_lines(bootstrap: Bootstrap, run_id: str) -> list[str]:
 
 
 def _limits_line(limits: SampleLimits) -> str:
-    """Return the line of a value in `.confidence`: its name, its low limits, its mean, its score, and its high limits.
+    """Return the line of a value in `.confidence`: its code, its low limits, its mean, its score, and its high limits.
 
     All numbers are texts of the same width already.
     """
+    code = limits.value_code  # such as ALLEP_LDCMAXI_Mi_0_P
     score = "     -" if limits.score is None else limits.score
-    cells = [limits.value_code, *limits.low.values(), limits.mean, score, *limits.high.values()]
+    cells = [code, *limits.low.values(), limits.mean, score, *limits.high.values()]
     return f"{' '.join(cells)}\n"
 
 
@@ -753,7 +754,7 @@ def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) ->
     """Return the first part of the debug file of a run as blocks of bytes: its responses, then an empty line.
 
     If the run was scored in parts, the texts about its responses are in files already. `is_first_run` says that no
-    other run of the call was scored before.
+    other run of the call was scored before: in some editions, only the first run shows which responses are unassessed.
     """
     empty_line = [b"\n"]
     if run.debug_text is not None:

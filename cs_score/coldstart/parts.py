@@ -30,7 +30,7 @@ from cs_score.coldstart.output_files import rankings_text, responses_text
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.ranking import Ranking
 from cs_score.coldstart.result import DebugText, Result, ScoreRow, UnitResult, ranked_rows, tallies_of
-from cs_score.coldstart.scorer import CallScorer, RankingRows, rankings_of, score_rows
+from cs_score.coldstart.scorer import CallScorer, RankingRows, rankings_of, slot_filling_rows
 from cs_score.coldstart.tab_files import TabFile, accepted_lines, line_blocks, read_tab_file
 from cs_score.problems.log import ProblemLog
 
@@ -296,7 +296,7 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
     """
     # Chosen run ids may leave out the run of the lines, or add runs without lines; parts know only runs with lines.
     # Editions that write the report before they score anything need the errors of all lines first.
-    if gold.options.runids is not None or gold.query_set.edition.reports_first:
+    if gold.options.runids is not None or gold.query_set.edition.reports_before_scoring:
         return None
     division = divide_queries(gold.query_set, parts)
     if division is None:
@@ -431,7 +431,7 @@ def _part_score_of(run: Run, units: Sequence[UnitResult], rankings: Sequence[Ran
         line_count=len(run.links.responses),
         has_match=any(unit.assessment_by_index for unit in units),
         has_ranked_nodes=any(ranking.nodes for ranking in rankings),
-        rows=score_rows(units),
+        rows=slot_filling_rows(units),
         ap_rows=ranked_rows(rankings),
         problems=run.problems,
     )

@@ -151,7 +151,7 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
     """Return a row for each ranking, sorted by name in printing order, then by level.
 
-    The rows are those of the report of average precision; their name is the full id of the query.
+    They are the rows of the report of average precision; their name is the full id of the query.
     """
     rows = [_ranked_row(ranking) for ranking in rankings]
     # Rows of one query keep the order of their levels, because sorting is stable.
@@ -160,7 +160,7 @@ def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
 
 
 def _ranked_row(ranking: Ranking) -> ScoreRow:
-    """Return the row that shows the scores of a ranking, of which average precision is the first.
+    """Return the row that shows the scores of a ranking: average precision, then the other measures of rankings.
 
     A ranking with unknown ground truth has the ground truth 0.
     """
@@ -197,7 +197,7 @@ def averaged_table(rows_in_order: Iterable[ScoreRow], *, are_levels_pooled: bool
     rows_by_level = _rows_by_level(rows, are_levels_pooled=are_levels_pooled)
     micro: list[ScoreRow] = []
     macro: list[ScoreRow] = []
-    for level, rows_of_level in sorted(rows_by_level.items()):
+    for level, rows_of_level in sorted(rows_by_level.items()):  # `0`, `1`, ..., `ALL`: digits sort before letters
         if rows_of_level[0].counts is not None:
             micro.append(_micro_average(level, rows_of_level))
         macro.append(_macro_average(level, rows_of_level))
@@ -275,14 +275,15 @@ def _entry_points_with_rows(
 def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     """Return the short id of the slot-filling query that a row belongs to: `CSX_ENG_00fb79cef8:1` -> `00fb79cef8`.
 
-    A row that is named after a follow-on query belongs to the query of the first hop.
+    A row that is named after a follow-on query, such as `CSX_ENG_00fb79cef8_efa464516d81`, belongs to the query of the
+    first hop, `00fb79cef8`.
     """
-    query_id = row.name.partition(":")[0]
-    short_id = query_id.rpartition("_")[2]
-    if short_id in queries.ldc_id_by_query:
-        return short_id
-    parts = parse_query_id(query_id)
-    return short_id if parts is None else parts.base_id
+    full_id = row.name.partition(":")[0]  # without the numbers of the class
+    last_component = full_id.rpartition("_")[2]
+    if last_component in queries.ldc_id_by_query:  # nearly always: the id is no follow-on query's
+        return last_component
+    parts = parse_query_id(full_id)
+    return last_component if parts is None else parts.base_id
 
 
 def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
@@ -324,9 +325,10 @@ def average_precision_of(
 ) -> AveragePrecision:
     """Return the average precision of a run: a table of slot-filling queries (SF) and one of LDC queries (LDC-MEAN).
 
-    `run_id` is the id of a run that the rows of the report show. `rows_in_order` has a row for each ranking of the run,
-    in printing order. There is no table LDC-MEAN if no LDC queries were expanded.
+    `run_id` is the run id that is printed in the rows. `rows_in_order` has a row for each ranking of the run, in
+    printing order. There is no table LDC-MEAN if no LDC queries were expanded.
     """
+    # Editions that rank all levels pool the rows of all levels in the averages of level ALL.
     are_levels_pooled = queries.edition.ranks_all_levels
     sf = averaged_table(rows_in_order, are_levels_pooled=are_levels_pooled)
     ldc_queries = _group_by_ldc_query(sf, queries)
@@ -351,14 +353,14 @@ def ldc_max_rows(full_id: str, rows: Iterable[ScoreRow]) -> list[ScoreRow]:
     `CSX_0001:1`. Thus a class of the second hop has the same name as the class above it, and comes before it.
     """
     renamed_rows = []
-    for row in sorted(rows, key=_children_first):
+    for row in sorted(rows, key=_query_then_children_first):
         _, *class_numbers = row.name.split(":")
         name = f"{full_id}:{class_numbers[0]}" if class_numbers else full_id
         renamed_rows.append(row._replace(name=name))
     return renamed_rows
 
 
-def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
+def _query_then_children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
     """Return a sort key that puts the row of a query before its classes, and a class after the classes below it.
 
     `CSX_1:2` comes after `CSX_1:2:1`: infinity is added to the numbers of a class, which makes it the last.
@@ -372,9 +374,10 @@ def _children_first(row: ScoreRow) -> tuple[str, tuple[float, ...]]:
 def member_rows_of_means(full_id: str, entry_points: EntryPoints) -> dict[tuple[str, str], list[ScoreRow]]:
     """Return the rows whose scores are averaged in LDC-MEAN, by the name and the level of the mean.
 
-    A mean averages the rows of all entry points that have the same first class number: `CSX_ENG_00fb79cef8:1` and
-    `CSX_ENG_00fb79cef8:1:2` are members of `("CSX_0001:1", "1")`. For rankings, it averages the rows of one level.
-    `full_id` is the full id of the LDC query.
+    A mean averages the rows of all entry points that have the same first class number. If the LDC query `CSX_0001`
+    (`full_id`) has the entry points `CSX_ENG_00fb79cef8` and `CSX_ENG_0a1c9d3e55`, then `CSX_ENG_00fb79cef8:1`,
+    `CSX_ENG_00fb79cef8:1:2` and `CSX_ENG_0a1c9d3e55:1` are members of `("CSX_0001:1", "1")`. For rankings, a mean
+    averages the rows of one level.
     """
     members: dict[tuple[str, str], list[ScoreRow]] = {}
     for entry_point in sorted(entry_points):
@@ -392,6 +395,8 @@ def _name_and_level_of_mean(full_id: str, row: ScoreRow) -> tuple[str, str]:
     _, colon, components = row.name.partition(":")
     first_number = components.partition(":")[0]
     name = f"{full_id}{colon}{first_number}"
+    # Only rows of rankings have no counts. They are named after queries alone, so that their own level tells them
+    # apart. Other rows have the level of their mean's name: 0 for a query, 1 for a class.
     is_of_ranking = row.counts is None
     level = row.level if is_of_ranking else str(name.count(":"))
     return name, level
@@ -405,8 +410,9 @@ def ldc_means(ldc_queries: Iterable[LdcQueryRows]) -> Iterator[ScoreRow]:
     for ldc_query in ldc_queries:
         members = member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
         for (name, level), rows in members.items():
-            # The mean of a single row is that row's scores, negative zero included.
-            scores = rows[0].scores if len(rows) == 1 else _means(rows, len(rows))
+            # The mean of a single row is that row's scores. Adding them to 0 would make 0 of negative zero.
+            row_count = len(rows)
+            scores = rows[0].scores if row_count == 1 else _means(rows, divisor=row_count)
             ground_truth = max(row.ground_truth for row in rows)
             yield ScoreRow(name, level, counts=None, scores=scores, ground_truth=ground_truth)
 
@@ -483,7 +489,7 @@ class PrecisionRecall(Record):
         return [(name, table) for name, table in tables if table is not None]
 
     @property
-    def measures(self) -> dict[Measure, float]:
+    def score_by_measure(self) -> dict[Measure, float]:
         """The averages of P, R and F1 in all tables, by measure: 0.75 for the measure `SF-ALL-Micro-F1`."""
         score_by_measure = {}
         for variant, table in self.variants:
@@ -525,7 +531,7 @@ class AveragePrecision(Record):
         return variants
 
     @property
-    def measures(self) -> dict[Measure, float]:
+    def score_by_measure(self) -> dict[Measure, float]:
         """The macro averages of the rankings' scores in all tables, by measure: 0.5 for the measure `SF-AP`."""
         score_by_measure = {}
         for variant, table in self.variants:
@@ -546,9 +552,10 @@ class DebugText(Record):
 class ScoredRun(Record):
     """The result of one run.
 
-    `average_precision` is None if scoring stopped before it. `unit_by_query` has the full id of the unit of resampling
-    of each query that was scored, by the full id of the query. `origin` is given if the run was scored separately, in a
-    call with other runs. If the run was scored in parts, `debug_text` is given, and there are no units and rankings.
+    `average_precision` is None if scoring stopped before it. `cluster_by_query` has the cluster of each query that was
+    scored, by the full ids of both: queries of a cluster, such as those of an LDC query, are resampled together.
+    `origin` is given if the run was scored separately, in a call with other runs. If the run was scored in parts,
+    `debug_text` is given, and there are no units and rankings.
     """
 
     run_id: str
@@ -556,7 +563,7 @@ class ScoredRun(Record):
     units: tuple[UnitResult, ...] = ()
     average_precision: AveragePrecision | None = None
     bootstrap: Bootstrap | None = None
-    unit_by_query: Mapping[str, str] = field(default_factory=dict)
+    cluster_by_query: Mapping[str, str] = field(default_factory=dict)
     debug_text: DebugText | None = None
     origin: Origin | None = None
 
@@ -566,12 +573,12 @@ class ScoredRun(Record):
         return sum(row.counts.redundant for row in self.tables.sf.rows if row.counts)
 
     @property
-    def measures(self) -> dict[Measure, float]:
+    def score_by_measure(self) -> dict[Measure, float]:
         """Every average that has a value for this run, by measure; without ranked nodes, AP has no value."""
         average_precision = self.average_precision
         if average_precision is None or not average_precision.has_ranked_nodes:
-            return self.tables.measures
-        return self.tables.measures | average_precision.measures
+            return self.tables.score_by_measure
+        return self.tables.score_by_measure | average_precision.score_by_measure
 
     @property
     def undefined(self) -> dict[str, str]:
@@ -579,12 +586,12 @@ class ScoredRun(Record):
         average_precision = self.average_precision
         if average_precision is None or average_precision.has_ranked_nodes:
             return {}
-        return {str(measure): NO_RANKED_NODE for measure in average_precision.measures}
+        return {str(measure): NO_RANKED_NODE for measure in average_precision.score_by_measure}
 
     @property
     def scores(self) -> dict[str, float]:
         """Every average by the name of its measure: `{"LDC-MEAN-ALL-Macro-F1": 0.3125, "SF-AP@0": 0.75}`."""
-        return {str(measure): score for measure, score in self.measures.items()}
+        return {str(measure): score for measure, score in self.score_by_measure.items()}
 
     __repr__ = object.__repr__
 
@@ -592,15 +599,15 @@ class ScoredRun(Record):
 class Result(Record):
     """The result of a whole scoring: the runs in the order in which they were scored, and the problems that were found.
 
-    `origin` says which task, options and inputs the result comes from. `warnings` are remarks that are not part of the
-    report. `has_ldc_index` says whether there are tables of LDC-MAX and LDC-MEAN. `empty_folders` are the paths of
-    folders among the inputs that hold nothing to load. There is a warning for each of them.
+    `origin` says which task, options and inputs the result comes from. `remarks` are sentences for the user that are
+    not part of the report. `has_ldc_index` says whether there are tables of LDC-MAX and LDC-MEAN. `empty_folders` are
+    the paths of folders among the inputs that hold nothing to load. There is a remark on each of them.
     """
 
     options: Options
     runs: tuple[ScoredRun, ...]
     problems: tuple[Problem, ...]
-    warnings: tuple[str, ...]
+    remarks: tuple[str, ...]
     has_ldc_index: bool
     origin: Origin
     empty_folders: tuple[str, ...] = ()
@@ -610,7 +617,7 @@ class Result(Record):
 
         It contains the run id if several runs share the origin.
         """
-        if run.origin is not None:
+        if run.origin is not None:  # the run was scored separately from the other runs
             return run.origin.signature
         if len(self.runs) == 1:
             return self.origin.signature

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from cs_score.base.display import join_first
-from cs_score.base.records import Record
+from cs_score.base.records import Record, field
 from cs_score.base.sources import Input, lines_of, name_of
 from cs_score.coldstart.queries import QuerySet, read_query_id
 from cs_score.coldstart.tab_files import leading_number
@@ -249,12 +249,12 @@ VALUE_CODES: Final = tuple(
 class SampleLimits(Record):
     """Confidence limits of one value, texts of four decimals, as the reference computes with them.
 
-    `value_code` is the code of the value, such as `ALLEP_LDCMAXI_Mi_0_P`. `low` and `high` have the limits by
-    percentage, from the outermost low one to the outermost high one. `mean` is the mean of the samples. `score` is the
-    score of the run itself, None if the tables of the run do not have it.
+    `value` is the code of the value, such as `ALLEP_LDCMAXI_Mi_0_P` (in Python `value_code`). `low` and `high` have the
+    limits by percentage, from the outermost low one to the outermost high one. `mean` is the mean of the samples.
+    `score` is the score of the run itself, None if the tables of the run do not have it.
     """
 
-    value_code: str
+    value_code: str = field(name="value")
     measure: str
     low: Mapping[str, str]
     mean: str

@@ -225,7 +225,7 @@ def document_of(
         problems=tuple([_found_problem(problem) for problem in result.problems]),
         errors=result.error_count,
         warnings=result.warning_count,
-        remarks=tuple(result.warnings),
+        remarks=tuple(result.remarks),
         empty_folders=result.empty_folders or UNSET,
     )
 
@@ -233,7 +233,11 @@ def document_of(
 def _scores_of_runs(
     result: Result, intervals: Sequence[ScoreIntervals], parts: Collection[str]
 ) -> tuple[RunScoresRecord, ...]:
-    """Return the records of all runs of a result; the arguments are those of `document_of`."""
+    """Return the records of all runs of a result.
+
+    `intervals` has the confidence intervals of each run; it is empty without intervals. `parts` names further contents
+    of a record, such as `tables`.
+    """
     records = []
     for number, run in enumerate(result.runs):
         intervals_of_run = intervals[number] if intervals else UNSET
@@ -261,12 +265,12 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
     return json_pieces(document_of(result, intervals))
 
 
-def choose(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScoresDocument:
+def choose_measures(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScoresDocument:
     """Return a document with only the scores of the measures that match a pattern, such as `SF-*`.
 
-    Without patterns, it has the scores of the measures that users are shown by default, the headline measure first.
-    Raises UsageError for a pattern that no measure of any run matches, and InputError if no run has a value for any of
-    the measures.
+    Without patterns, it has the scores of the measures that users are shown by default, the headline measure first. If
+    patterns choose several measures, none of them is the headline. Raises UsageError for a pattern that no measure of
+    any run matches, and InputError if no run has a value for any of the measures.
     """
     all_names = _names_of_measures(scores)
     if not patterns:
@@ -292,7 +296,7 @@ def _choose_default_measures(scores: RunScoresDocument, all_names: Sequence[str]
     The headline measure, the most important one with a value, comes first. `all_names` are the names of the measures of
     the runs.
     """
-    defined_names: dict[str, None] = {}
+    defined_names: dict[str, None] = {}  # its keys are an ordered set
     for run in scores.runs:
         defined_names |= dict.fromkeys(run.scores)
     headline_measure = str(default_measure_for_scores(COLD_START_MODE, defined_names))
@@ -305,25 +309,34 @@ def _choose_default_measures(scores: RunScoresDocument, all_names: Sequence[str]
 def headline_remark(result: Result) -> str | None:
     """Return a remark that average precision is not the headline (the measure that is shown first), and why.
 
-    The result is None if at least one run has average precision: then it is the headline.
+    The result is None if at least one run has average precision, which is then the headline, and if no reason is known:
+    scoring was stopped before average precision.
     """
-    edition = result.options.edition
-    reasons = []
-    if not edition.has_rankings:
-        reasons.append(f"edition {edition.name} has no average precision")
     for run in result.runs:
         if run.average_precision is not None and not run.undefined:
             return None
-        reasons += run.undefined.values()
-    if not reasons:
-        return None
-    return substitute_remark(result.has_ldc_index, reasons[0])
+    reason = _first_reason_without_average_precision(result)
+    return None if reason is None else substitute_remark(result.has_ldc_index, reason)
+
+
+def _first_reason_without_average_precision(result: Result) -> str | None:
+    """Return why there is no average precision: because of the edition, or of the first run with a reason.
+
+    The result is None if scoring was stopped before average precision.
+    """
+    edition = result.options.edition
+    if not edition.has_rankings:
+        return f"edition {edition.name} has no average precision"
+    for run in result.runs:
+        for reason in run.undefined.values():
+            return reason
+    return None
 
 
 def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None:
-    """Raise InputError if none of the measures has a value for any run.
+    """Raise InputError if none of the measures has a value for any run, and a run has a reason for that.
 
-    The error says why the first run has no value.
+    The error says why the first run has no value. There is no error if there are no runs or no measures.
     """
     for run in scores.runs:
         if any(measure in run.scores for measure in measures):
@@ -395,11 +408,11 @@ def _run_scores(
 
 
 def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
-    """Return what the document records under a name in `PARTS`, such as `tables`; None if there is nothing."""
+    """Return the content that the document records under a name in `PARTS`, such as `tables`; None for no content."""
     if part == "units":
         return _sums_of_units(result, run)
     if part == "queries":
-        return dict(run.unit_by_query)
+        return dict(run.cluster_by_query)
     if part == "tables":
         return {name: _score_table(table) for name, table in run.tables.variants}
     if part == "average_precision":
@@ -411,7 +424,7 @@ def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
 
 def _sums_of_units(result: Result, run: ScoredRun) -> Units:
     """Return the sums of each unit of resampling from which the averages of a run are computed."""
-    table = unit_table(run, run.measures)
+    table = unit_table(run, run.score_by_measure)
     return Units(table.ids, table.columns, table.rows, unit_name(result))
 
 
@@ -484,7 +497,10 @@ def _resampled(bootstrap: Bootstrap | None) -> Resampled | None:
 
 
 def _response_rows(run: ScoredRun) -> Iterator[ResponseRow]:
-    """Yield the responses of a run with their assessments and labels, in the order of the debug file."""
+    """Yield the responses of a run with their assessments and labels, in the order of the debug file.
+
+    A tally is a row of the tables with the responses that it counts.
+    """
     for tally, unit in tallies_of(run.units):
         for response in tally.responses:
             yield _response_row(response, tally.name, unit)
@@ -507,13 +523,13 @@ def _response_row(response: Response, row_name: str, unit: UnitResult) -> Respon
         value=response.value,
         confidence=response.confidence,
         target_query=f"{response.query.full_id}_{response.follow_on_id}",
-        assessment=_matched(assessment),
+        assessment=_matched_assessment_record(assessment),
         pre_policy=category,
         post_policy=tuple(other_labels),
     )
 
 
-def _matched(assessment: Assessment | None) -> Matched | None:
+def _matched_assessment_record(assessment: Assessment | None) -> Matched | None:
     """Return the assessment of a response as the document records it; None for a response without assessment."""
     if assessment is None:
         return None
@@ -596,9 +612,10 @@ def scores_text(scores: RunScoresDocument) -> str:
 
 
 def _remark_lines(scores: RunScoresDocument) -> list[str]:
-    """Return the lines between the table and the signatures, which say what the headline and the limits mean.
+    """Return the lines between the table and the signatures, which explain the headline and the limits.
 
-    A remark begins with a word that is padded to eleven characters; its further lines are indented as much.
+    A remark begins with a word that is padded to eleven characters; its further lines are indented as much. Sentences
+    on intervals come last, without a word before them and without indent.
     """
     indent = " " * 11
     lines: list[str] = []
@@ -670,18 +687,20 @@ def _table_of_runs(scores: RunScoresDocument) -> Table:
     columns_of_table = [Column("measure", "Measure")]
     for number, heading in enumerate(_headings(scores)):
         columns_of_table.append(Column(str(number), heading))
-    rows = [_row_of_measure(scores.runs, measure) for measure in scores.measures or ()]
-    # The function of the layout that makes rows is not needed, because the rows are made here.
-    layout = Layout("scores", "", tuple(columns_of_table), lambda _: ())
-    return Table(layout, rows, len(rows))
+    layout = Layout("scores", title="", columns=tuple(columns_of_table), rows=_rows_of_measures)
+    return layout.table(scores)
 
 
-def _row_of_measure(runs: Iterable[RunScoresRecord], measure: str) -> tuple[str | int | float | None, ...]:
-    """Return the cells of a measure in a table of runs: `("SF-ALL-Micro-F1", 0.75, "0.7500 [0.6012, 0.8810]")`."""
-    row: list[str | int | float | None] = [measure]
-    for run in runs:
-        row.append(score_text(run, measure) if run.intervals else run.scores.get(measure))
-    return tuple(row)
+def _rows_of_measures(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
+    """Yield the cells of each chosen measure by the key of their column: `{"measure": "SF-AP", "0": 0.75, "1": 0.5}`.
+
+    A run has its number, from 0, as key. The cell of a run with intervals is a text: `0.7500 [0.6012, 0.8810]`.
+    """
+    for measure in scores.measures or ():
+        cells: dict[str, object] = {"measure": measure}
+        for number, run in enumerate(scores.runs):
+            cells[str(number)] = score_text(run, measure) if run.intervals else run.scores.get(measure)
+        yield cells
 
 
 def scores_markdown(scores: RunScoresDocument) -> str:

@@ -137,11 +137,11 @@ def _error_of_score_above_one(
 ) -> InputError:
     """Return the error for a ranking whose average precision is above 1 (rule above-one).
 
-    The message names the query, the nodes and the lines, and a command that helps. `lines_by_node` has the lines of
-    the run by FQ node id. `most_justifications` is the number of justifications that a node may have, None for any
-    number.
+    The message names the query, the nodes and the lines, and a command that helps. `lines_by_node` has the lines of the
+    run by full node id, such as `CSX_ENG_00fb79cef8:E1`. `most_justifications` is the number of
+    justifications that a node may have, None for any number.
     """
-    reason, nodes = _nodes_above_one(ranking)
+    reason, nodes = _cause_of_excess(ranking)
     node_texts = [_node_text(node, lines_by_node.get(node.name, [node.first_line])) for node in nodes]
     run_file = nodes[0].first_line.file
     command = _validation_command(run_file, most_justifications)
@@ -155,8 +155,12 @@ def _error_of_score_above_one(
     )
 
 
-def _nodes_above_one(ranking: Ranking) -> tuple[str, list[RankedNode]]:
-    """Return the reason why the average precision of a ranking is above 1, and the nodes that are the cause."""
+def _cause_of_excess(ranking: Ranking) -> tuple[str, list[RankedNode]]:
+    """Return the reason why the average precision of a ranking is above 1, and the nodes that are the cause.
+
+    The value of a node is above 1 if several of its lines come from one document. If no node has such a value, there
+    are more right nodes than answers to be found.
+    """
     overvalued_nodes = [node for node in ranking.nodes if node.value > 1]
     if overvalued_nodes:
         return "several lines of one node come from one document", overvalued_nodes
@@ -172,7 +176,7 @@ def _node_text(node: RankedNode, lines: Sequence[Response]) -> str:
 
 
 def _validation_command(run_file: str, most_justifications: int | None) -> str:
-    """Return the command with which the user can remove the lines of a run that are too many.
+    """Return the command with which the user can remove the surplus lines of a run.
 
     `most_justifications` is the number of justifications that a node may have, None for any number.
     """
@@ -186,9 +190,11 @@ def _validation_command(run_file: str, most_justifications: int | None) -> str:
     )
 
 
-def score_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
+def slot_filling_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
     """Return the rows of slot-filling scores in printing order, from the results of the units of a run."""
     rows: list[ScoreRow] = []
+    # Sorting by name is not enough: rows with one name, which different queries may have, keep the order of the
+    # queries.
     for query_result in _in_table_order(units):
         rows += query_result.rows
     return in_printing_order(rows)
@@ -199,6 +205,7 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
 
     Raises InputError if a query could not be ranked, because an average precision would be above 1.
     """
+    # Of several errors, the reference reports the error of the query that it scores first.
     for query_result in _in_scoring_order(units):
         if query_result.ranking_error is not None:
             raise query_result.ranking_error
@@ -229,12 +236,12 @@ def _queries_of(units: Iterable[UnitResult]) -> list[QueryResult]:
     return query_results
 
 
-def _units_by_run_id(results: Iterable[ScoredRun]) -> dict[str, dict[str, UnitResult]]:
+def _unit_results_by_run_and_unit(results: Iterable[ScoredRun]) -> dict[str, dict[str, UnitResult]]:
     """Return the results of units by run id, then by the id of the unit: `{"RUN1": {"CS14_0001": ...}}`."""
-    units_by_run_id = {}
+    results_by_run_and_unit = {}
     for result in results:
-        units_by_run_id[result.run_id] = {unit.id: unit for unit in result.units}
-    return units_by_run_id
+        results_by_run_and_unit[result.run_id] = {unit_result.id: unit_result for unit_result in result.units}
+    return results_by_run_and_unit
 
 
 def _line_count(lines_by_unit: Mapping[str, Mapping[str, Sequence[Response]]]) -> int:
@@ -246,7 +253,7 @@ def _line_count(lines_by_unit: Mapping[str, Mapping[str, Sequence[Response]]]) -
 
 
 class RankingRows(NamedTuple):
-    """What the average precision of a run is computed from: a row for each ranking, and whether any node is ranked."""
+    """The data for the average precision of a run: a row for each ranking, and whether any node is ranked."""
 
     rows: Iterable[ScoreRow]
     has_ranked_nodes: bool
@@ -261,26 +268,26 @@ class CallScorer:
     """
 
     def __init__(
-        self, run: Run, policy: Policy, problems: ProblemLog, earlier_results: Iterable[ScoredRun] = ()
+        self, loaded_runs: Run, policy: Policy, problems: ProblemLog, results_to_reuse: Iterable[ScoredRun] = ()
     ) -> None:
-        """Prepare to score the runs of one call, whose lines are in `run`.
+        """Prepare to score the runs of one call, whose lines are in `loaded_runs`.
 
-        Problems are added to `problems`. `earlier_results` are results of the same lines under another policy. Since
+        Problems are added to `problems`. `results_to_reuse` are results of the same lines under another policy. Since
         the policy does not matter for matching, the assessments of responses are taken from there.
         """
-        self._run = run
-        self._gold = run.gold
+        self._loaded_runs = loaded_runs
+        self._gold = loaded_runs.gold
         self._problems = problems
-        self.options = replace(run.gold.options, policy=policy, justifications=run.limits)
-        self.edition = run.gold.query_set.edition
-        self.remarks = [*run.remarks, *_remarks_on_call(run, policy)]
-        self._hop_limit_by_id = run.gold.hop_limit_by_id
-        # The units of the runs that were scored before in this call.
-        self._units_so_far: dict[str, UnitResult] = {}
-        self._earlier_units = _units_by_run_id(earlier_results)
-        self._has_resampled = False
+        self.options = replace(loaded_runs.gold.options, policy=policy, justifications=loaded_runs.limits)
+        self.edition = loaded_runs.gold.query_set.edition
+        self.remarks = [*loaded_runs.remarks, *_remarks_on_call(loaded_runs, policy)]
+        self._hop_limit_by_id = loaded_runs.gold.hop_limit_by_id
+        # The last result of each unit among the runs of this call that were scored before.
+        self._result_by_unit_of_earlier_runs: dict[str, UnitResult] = {}
+        self._results_to_reuse_by_run_and_unit = _unit_results_by_run_and_unit(results_to_reuse)
+        self._has_remarks_on_samples = False  # there is one file of samples, and remarks on it are made once
         # Some editions write the report before they score: the report lacks the problems that scoring finds.
-        self._problems_before_scoring = tuple(problems) if self.edition.reports_first else None
+        self._problems_before_scoring = tuple(problems) if self.edition.reports_before_scoring else None
 
     def score_by_stage(self, run_id: str, results: list[ScoredRun]) -> None:
         """Score a run stage by stage (`results_by_stage`), and keep its latest result at the end of `results`.
@@ -290,15 +297,16 @@ class CallScorer:
         """
         units = self.score_units(run_id)
         position = len(results)
-        for result in self.results_by_stage(run_id, score_rows(units), units):
-            results[position:] = [result]  # it replaces the result of the stage before
+        for result in self.results_by_stage(run_id, slot_filling_rows(units), units):
+            # The first result is appended; a later one replaces the result of the stage before.
+            results[position:] = [result]
 
     def score_units(self, run_id: str) -> list[UnitResult]:
         """Score all units of a run, report their problems and remarks, and return their results.
 
         Raises InputError if responses cannot be matched to assessments, or cannot be counted.
         """
-        lines_by_unit = self._run.lines_by_run_and_unit.get(run_id, {})
+        lines_by_unit = self._loaded_runs.lines_by_run_and_unit.get(run_id, {})
         if lines_by_unit:
             self._check_discipline()
         units = self._score_each_unit(run_id)
@@ -313,14 +321,18 @@ class CallScorer:
 
         If the call has several runs, the results are remembered for the runs after this one.
         """
-        earlier_units = self._earlier_units.get(run_id)
-        units = []
-        for unit in units_of(self._run, run_id, self._hop_limit_by_id, self._units_so_far, earlier_units):
-            units.append(score_unit(unit, self.options.policy))
-        if len(self._run.run_ids) > 1:
-            for unit_result in units:
-                self._units_so_far[unit_result.id] = unit_result
-        return units
+        units = units_of(
+            self._loaded_runs,
+            run_id,
+            self._hop_limit_by_id,
+            units_of_earlier_runs=self._result_by_unit_of_earlier_runs,  # all nodes are ranked together
+            results_to_reuse=self._results_to_reuse_by_run_and_unit.get(run_id),  # they have this run's assessments
+        )
+        unit_results = [score_unit(unit, self.options.policy) for unit in units]
+        if len(self._loaded_runs.run_ids) > 1:
+            for unit_result in unit_results:
+                self._result_by_unit_of_earlier_runs[unit_result.id] = unit_result
+        return unit_results
 
     def _report_matching(self, units: Iterable[UnitResult]) -> None:
         """Report the problems that were found when responses were matched to assessments, unit by unit.
@@ -351,7 +363,7 @@ class CallScorer:
         if judging.compares_values(self.options.discipline):
             for assessment in self._gold.links.assessments:
                 # This raises the error; the class itself is not needed here.
-                self._run.links.class_of_query(assessment.query)
+                self._loaded_runs.links.class_of_query(assessment.query)
 
     def remark_on_matches(self, run_id: str, line_count: int, has_match: bool) -> None:
         """Add a remark if a run has no lines (`line_count` is 0), or if none of its lines has an assessment."""
@@ -367,7 +379,7 @@ class CallScorer:
 
         The usual causes are that the pool (the file of assessments) is missing or is the wrong one.
         """
-        has_pool = any(schema.kind is not FileKind.RUN for schema in self._run.layouts.values())
+        has_pool = any(schema.kind is not FileKind.RUN for schema in self._loaded_runs.layouts.values())
         if not has_pool:
             return (
                 f"no file holds assessments, so all {line_count} lines of run {run_id} are unassessed; name the pool, "
@@ -401,8 +413,9 @@ class CallScorer:
         if self.edition.has_rankings:
             result = self._with_average_precision(result, ranking_rows)
             yield result
-        if self.options.samples is not None and not is_left_out(self.options.samples):
-            yield self._with_bootstrap(result, self.options.samples)
+        samples_name = self.options.samples
+        if samples_name is not None and not is_left_out(samples_name):  # with `-samples 0`, nothing is resampled
+            yield self._with_bootstrap(result, samples_name)
 
     def _with_tables(self, run_id: str, rows: Iterable[ScoreRow], units: Sequence[UnitResult]) -> ScoredRun:
         """Return the result of a run with its tables of precision and recall, without average precision.
@@ -411,14 +424,15 @@ class CallScorer:
         """
         gold = self._gold
         sf = averaged_table(rows)
-        unit_by_query = {
+        cluster_by_query = {
             query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limit_by_id)
         }
-        if unit_by_query:
-            # A row may be named after a class of a query that is not selected.
-            unit_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
+        if cluster_by_query:
+            # Assessments of a scored query may name a class of a query that is not scored. Its rows need a cluster,
+            # too.
+            cluster_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
         tables = add_ldc_tables(sf, gold.query_set)
-        return ScoredRun(run_id, tables, tuple(units), unit_by_query=unit_by_query)
+        return ScoredRun(run_id, tables, tuple(units), cluster_by_query=cluster_by_query)
 
     def _with_average_precision(self, run: ScoredRun, ranking_rows: RankingRows | None) -> ScoredRun:
         """Return the result of a run with its average precision, which is computed from the rows of its rankings.
@@ -428,27 +442,29 @@ class CallScorer:
         """
         rankings = rankings_of(run.units)
         if ranking_rows is None:
-            has_ranked_nodes = self._has_ranked_line(run.run_id, run.unit_by_query)
+            has_ranked_nodes = self._has_ranked_line(run.run_id, run.cluster_by_query)
             ranking_rows = RankingRows(ranked_rows(rankings), has_ranked_nodes)
-        first_run_id = self._first_run_id(run.run_id)
-        average_precision = average_precision_of(first_run_id, ranking_rows.rows, self._gold.query_set, rankings)
+        # The rows of all runs of a call have the same run id, as in the reference; the scores belong to this run.
+        printed_run_id = self._run_id_in_rankings(run.run_id)
+        average_precision = average_precision_of(printed_run_id, ranking_rows.rows, self._gold.query_set, rankings)
         average_precision = replace(average_precision, has_ranked_nodes=ranking_rows.has_ranked_nodes)
         return replace(run, average_precision=average_precision)
 
-    def _first_run_id(self, run_id: str) -> str:
+    def _run_id_in_rankings(self, fallback_id: str) -> str:
         """Return the run id that the rows of average precision show: the id in the first run line of the input.
 
-        All runs of a call have the same id there (rule average-precision). If no run line was read, it is `run_id`.
+        All runs of a call have the same id there (rule average-precision). If no run line was read, it is
+        `fallback_id`.
         """
-        responses = self._run.links.responses
-        return responses[0].run_id if responses else run_id
+        responses = self._loaded_runs.links.responses
+        return responses[0].run_id if responses else fallback_id
 
     def _check_rows(self, run: ScoredRun) -> None:
         """Raise InputError if no query is scored, or if the tables of LDC queries would have no rows.
 
         See the rule nothing-to-score.
         """
-        if not run.unit_by_query:
+        if not run.cluster_by_query:
             reason = "no query was chosen"
         elif self._gold.query_set.ldc_id_by_query and not run.tables.sf.rows:
             reason = f"run {run.run_id} has no row"
@@ -464,26 +480,29 @@ class CallScorer:
 
         `query_ids` are the full ids of the queries.
         """
-        for lines_by_query in self._run.lines_by_run_and_unit.get(run_id, {}).values():
+        for lines_by_query in self._loaded_runs.lines_by_run_and_unit.get(run_id, {}).values():
             for lines in lines_by_query.values():
                 if any(is_in_ranked_node(line, query_ids) for line in lines):
                     return True
         return False
 
     def _with_bootstrap(self, run: ScoredRun, samples_name: str) -> ScoredRun:
-        """Return the result of a run with the values of its resamples, and restrict later runs to the last resample.
+        """Return the result of a run with the values of its resamples.
 
         A resample is a list of LDC queries that were drawn at random. `samples_name` is the name of the file of
-        resamples. Raises InputError if there are no LDC queries.
+        resamples. As in the reference, runs that are scored after this one are restricted to the queries of the last
+        resample (rule samples-narrow-later-runs). Raises InputError if there are no LDC queries.
         """
         from cs_score.coldstart import query_resampling as resampling  # few calls resample
 
         self._check_ldc_queries()
         sample_file = self._gold.samples
-        if not self._has_resampled:
+        if not self._has_remarks_on_samples:
             self.remarks += sample_file.remarks(samples_name, self._gold.query_set)
-            self._has_resampled = True
-        bootstrap = resampling.bootstrap(run.tables, run.tables.measures, sample_file.samples, self.options.metrics)
+            self._has_remarks_on_samples = True
+        bootstrap = resampling.bootstrap(
+            run.tables, run.tables.score_by_measure, sample_file.samples, self.options.metrics
+        )
         self._narrow_to_last_sample(sample_file.samples)
         return replace(run, bootstrap=bootstrap)
 
@@ -498,12 +517,13 @@ class CallScorer:
     def _narrow_to_last_sample(self, samples: Sequence[Sample]) -> None:
         """Restrict the runs that are scored after this one to the queries of the last resample.
 
-        The reference does the same (rule samples-narrow-later-runs). The number of draws of a query becomes its hop
-        limit.
+        The reference does the same (rule samples-narrow-later-runs). The last resample has the greatest label, compared
+        as text. The number of its draws of a query becomes the hop limit of the query.
         """
         if samples:
-            last_sample = max(samples, key=lambda sample: sample.label)
-            self._hop_limit_by_id = dict(last_sample.draw_counts_of_first_entry_points())
+            last_resample = max(samples, key=lambda sample: sample.label)
+            draw_count_by_query = last_resample.draw_counts_of_first_entry_points()
+            self._hop_limit_by_id = dict(draw_count_by_query)
 
     def result(self, runs: Sequence[ScoredRun]) -> Result:
         """Return the result of the call from the results of its runs, with the problems and the remarks.
@@ -517,7 +537,7 @@ class CallScorer:
             options=self.options,
             runs=tuple(runs),
             problems=problems,
-            warnings=tuple(self.remarks),
+            remarks=tuple(self.remarks),
             has_ldc_index=self._has_ldc_queries,
             origin=self._origin(),
             empty_folders=tuple([folder.name for folder in self._gold.empty_folders]),
@@ -535,7 +555,7 @@ class CallScorer:
         """
         are_runs_validated = self._gold.validates
         origin = origin_of(
-            self.options, self._run.digests, self._has_ldc_queries, are_runs_validated=are_runs_validated
+            self.options, self._loaded_runs.digests, self._has_ldc_queries, are_runs_validated=are_runs_validated
         )
         if self._gold.only_run_id is not None:
             return origin.with_option(SCORED_SEPARATELY, True)
@@ -549,58 +569,63 @@ def _has_match(units: Iterable[UnitResult], lines_by_unit: Mapping[str, Mapping[
     """
     for unit in units:
         for lines in lines_by_unit.get(unit.id, {}).values():
-            # The unit also has the assessments of lines of runs that were scored before; they do not count.
+            # Only lines of this run are asked, since the unit also has assessments of lines of runs scored before.
             if any(line.index in unit.assessment_by_index for line in lines):
                 return True
     return False
 
 
 def score_runs(
-    run: Run, policy: Policy, problems: ProblemLog | None = None, earlier_results: Iterable[ScoredRun] = ()
+    loaded_runs: Run, policy: Policy, problems: ProblemLog | None = None, results_to_reuse: Iterable[ScoredRun] = ()
 ) -> Result:
-    """Score the runs of a call one after the other, in the order of `run.run_ids`, and return the result of the call.
+    """Score the runs of a call one after the other, in the order of their ids, and return the result of the call.
 
-    Problems are added to `problems` if it is given. `earlier_results` are results of the same lines under another
-    policy or other limits; the assessments of responses are taken from there. Raises ScoringStopped, which holds the
-    results that were computed before the error.
+    `loaded_runs` has the lines of all these runs. Problems are added to `problems` if it is given. `results_to_reuse`
+    are results of the same lines under another policy or other limits; the assessments of responses are taken from
+    there. Raises ScoringStopped, which holds the results that were computed before the error.
     """
     if problems is None:
-        problems = run.problems.copy()
-    scorer = CallScorer(run, policy, problems, earlier_results)
+        problems = loaded_runs.problems.copy()
+    scorer = CallScorer(loaded_runs, policy, problems, results_to_reuse)
     results: list[ScoredRun] = []
     try:
-        _check_loaded(run)
-        if not run.run_ids:
-            scorer.remarks.append(_remark_on_missing_run(run))
-        for run_id in run.run_ids:
+        _check_loaded(loaded_runs)
+        if not loaded_runs.run_ids:
+            scorer.remarks.append(_remark_on_missing_run(loaded_runs))
+        for run_id in loaded_runs.run_ids:
             scorer.score_by_stage(run_id, results)
     except InputError as error:
         raise ScoringStopped(error, scorer.result(results)) from None
     return scorer.result(results)
 
 
-def _check_loaded(run: Run) -> None:
-    """Raise InputError if no line of the files was accepted, or if there are errors after which nothing is scored."""
-    has_files = bool(run.layouts)  # files of size zero have no layout, and are only warned of
-    has_lines = bool(run.links.responses or run.gold.links.assessments)
-    has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in run.layouts.values())
-    if has_files and not has_lines and not has_pool:
-        problem = f"nothing was loaded: no line of {join_first(run.layouts)} was accepted"
+def _check_loaded(loaded_runs: Run) -> None:
+    """Raise InputError if no line of the files was accepted, or if there are errors after which nothing is scored.
+
+    A pool without accepted lines is no error by itself: the runs are then scored as unassessed.
+    """
+    has_files = bool(loaded_runs.layouts)  # files of size zero have no layout, and are only warned of
+    has_lines = bool(loaded_runs.links.responses or loaded_runs.gold.links.assessments)
+    has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in loaded_runs.layouts.values())
+    has_only_refused_runs = has_files and not has_lines and not has_pool
+    if has_only_refused_runs:
+        problem = f"nothing was loaded: no line of {join_first(loaded_runs.layouts)} was accepted"
         raise InputError(problem, remedy="the problems reported say why")
-    error_count = run.problems.count(Severity.ERROR)
-    if run.gold.query_set.edition.reports_first and error_count > 0:
+    error_count = loaded_runs.problems.count(Severity.ERROR)
+    # Editions that write the report before they score stop if it has errors.
+    if loaded_runs.gold.query_set.edition.reports_before_scoring and error_count > 0:
         raise InputError(f"{error_count} error{'s' if error_count > 1 else ''} encountered")
 
 
-def _remark_on_missing_run(run: Run) -> str:
+def _remark_on_missing_run(loaded_runs: Run) -> str:
     """Return the remark that nothing was scored, which says why there is no run.
 
     Either no line of the run files was accepted, or none of the files is a run.
     """
-    run_files = [name for name, schema in run.layouts.items() if schema.kind is FileKind.RUN]
+    run_files = [name for name, layout in loaded_runs.layouts.items() if layout.kind is FileKind.RUN]
     if run_files:
         return f"nothing was scored: no line of {join_first(run_files)} was accepted"
-    pool_in_brackets = f" ({join_first(run.layouts)}: assessments)" if run.layouts else ""
+    pool_in_brackets = f" ({join_first(loaded_runs.layouts)}: assessments)" if loaded_runs.layouts else ""
     return f"nothing was scored: none of the files is a run with lines{pool_in_brackets}; name the run, too"
 
 
@@ -610,16 +635,16 @@ def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> Uni
     If `is_ranked` is False, there are no rankings. Errors are not raised: an error in matching is part of the result of
     the unit, and an error in counting or ranking is part of the result of its query.
     """
-    matched = unit.earlier_result  # of an earlier scoring: the policy has no effect on matching
-    if matched is None:
-        matched = _match_unit(unit)
-    if matched.matching_error is not None:
-        return matched
-    golds = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
-    counted = _count_unit(unit, matched, golds, policy)
+    matching_result = unit.result_to_reuse  # of a scoring under another policy, which has no effect on matching
+    if matching_result is None:
+        matching_result = _match_unit(unit)
+    if matching_result.matching_error is not None:
+        return matching_result
+    gold_of_queries = [unit.gold.gold_of_query(query, unit.run.links) for query in unit.queries]
+    result_without_rankings = _count_unit(unit, matching_result, gold_of_queries, policy)
     if is_ranked and unit.gold.query_set.edition.has_rankings:
-        return _rank_unit(unit, counted, golds)
-    return counted
+        return _rank_unit(unit, result_without_rankings, gold_of_queries)
+    return result_without_rankings
 
 
 def _match_unit(unit: ScoringUnit) -> UnitResult:
@@ -644,46 +669,51 @@ def _match_unit(unit: ScoringUnit) -> UnitResult:
     )
 
 
-def _count_unit(unit: ScoringUnit, matched: UnitResult, golds: Sequence[QueryGold], policy: Policy) -> UnitResult:
+def _count_unit(
+    unit: ScoringUnit, matching_result: UnitResult, gold_of_queries: Sequence[QueryGold], policy: Policy
+) -> UnitResult:
     """Label and count the lines of each query of a unit, and return the result of the unit without rankings.
 
-    `matched` has the assessments of the lines, and `golds` has the ground truth of each query. The result also has the
-    assessments and labels of the lines of runs that were scored before, because their nodes are ranked, too.
+    `matching_result` has the assessments of the lines, and `gold_of_queries` has the ground truth of each query. The
+    result also has the assessments and labels of the lines of runs that were scored before, because their nodes are
+    ranked, too.
     """
     labels_by_index: dict[int, Labels] = {}
-    assessment_by_index = matched.assessment_by_index
-    if unit.other_run is not None:
-        labels_by_index.update(unit.other_run.labels_by_index)
-        assessment_by_index = {**unit.other_run.assessment_by_index, **assessment_by_index}
+    assessment_by_index = matching_result.assessment_by_index
+    if unit.result_of_earlier_run is not None:
+        labels_by_index.update(unit.result_of_earlier_run.labels_by_index)
+        assessment_by_index = {**unit.result_of_earlier_run.assessment_by_index, **assessment_by_index}
     counting = Counting(
-        matched.assessment_by_index,
+        matching_result.assessment_by_index,  # only lines of this run are counted
         policy,
         unit.run.limits.justifications_per_node,
         labels_by_index,  # labels are added to it
         unit.gold.query_set.edition,
     )
-    query_results = tuple([_count_query(unit, gold, counting) for gold in golds])
+    query_results = tuple([_count_query(unit, gold, counting) for gold in gold_of_queries])
     return UnitResult(
         id=unit.id,
         assessment_by_index=assessment_by_index,
         labels_by_index=labels_by_index,
         queries=query_results,
-        problems=matched.problems,
+        problems=matching_result.problems,
     )
 
 
-def _rank_unit(unit: ScoringUnit, counted: UnitResult, golds: Sequence[QueryGold]) -> UnitResult:
-    """Return the result of a unit with the rankings of its queries; `counted` is the result without them.
+def _rank_unit(
+    unit: ScoringUnit, result_without_rankings: UnitResult, gold_of_queries: Sequence[QueryGold]
+) -> UnitResult:
+    """Return the result of a unit with the rankings of its queries.
 
-    `golds` has the ground truth of each query, in the order of the queries.
+    `gold_of_queries` has the ground truth of each query, in the order of the queries.
     """
-    queries = []
-    for gold, query_result in zip(golds, counted.queries):
+    query_results = []
+    for gold, query_result in zip(gold_of_queries, result_without_rankings.queries):
         if query_result.counting_error is None:
-            queries.append(_rank_query(unit, gold, counted, query_result))
+            query_results.append(_rank_query(unit, gold, result_without_rankings, query_result))
         else:
-            queries.append(query_result)
-    return replace(counted, queries=tuple(queries))
+            query_results.append(query_result)
+    return replace(result_without_rankings, queries=tuple(query_results))
 
 
 def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assessment]:
@@ -694,6 +724,8 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
     """
     links = unit.run.links
     discipline = unit.gold.options.discipline
+    # The base id (`00fb79cef8`) is the id of the query of the first hop; lines about its follow-on queries have it,
+    # too.
     base_ids = dict.fromkeys(query.base_id for query in unit.queries)
     assessment_by_index: dict[int, Assessment] = {}
     for base_id in base_ids:
@@ -730,39 +762,40 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
     """Return the highest hop whose rows are scored for the query in the name of a row.
 
     The row belongs to the results of `query`, and nearly always this is the query in its name. A row may also be named
-    after a class of another query. The result is 0 if that query is not to be scored.
+    after a class of another query, because assessments of `query` name it. The result is 0 if this other query is not
+    to be scored.
     """
-    query_id = row_name.partition(":")[0]
-    if query_id == query.full_id:
-        return unit.hop_limit_by_id[query.short_id]
-    parts = parse_query_id(query_id)
+    full_id = row_name.partition(":")[0]  # `CSX_ENG_00fb79cef8:1:2` -> `CSX_ENG_00fb79cef8`
+    if full_id == query.full_id:
+        return unit.hop_limit_by_id[query.short_id]  # limits are given by `00fb79cef8`
+    parts = parse_query_id(full_id)
     if parts is None:
         return 0
     return unit.hop_limit_by_id.get(parts.base_id, 0)
 
 
-def _rank_query(unit: ScoringUnit, gold: QueryGold, counted: UnitResult, query_result: QueryResult) -> QueryResult:
+def _rank_query(unit: ScoringUnit, gold: QueryGold, unit_result: UnitResult, query_result: QueryResult) -> QueryResult:
     """Return the result of a query with its rankings, or with the error that prevents ranking.
 
     There is one ranking of nodes for each level: for each hop, and for all hops together (`ALL`). The error says that
-    the average precision of a ranking would be above 1. `counted` has the assessments and labels of the lines of the
-    unit, and `query_result` is the result of the query without rankings.
+    the average precision of a ranking would be above 1. `unit_result` has the assessments and labels of the lines of
+    the unit, and `query_result` is the result of the query without rankings.
     """
     query = gold.query
     most_justifications = unit.run.limits.justifications_per_node
-    ranker = Ranker(gold.classes, counted.assessment_by_index, counted.labels_by_index, most_justifications)
+    ranker = Ranker(gold.classes, unit_result.assessment_by_index, unit_result.labels_by_index, most_justifications)
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
         if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
             error = _error_of_score_above_one(ranking, unit.run.links.lines_by_node, most_justifications)
             return replace(query_result, ranking_error=error)
-    return replace(query_result, rankings=_shown_rankings(rankings, unit, gold))
+    return replace(query_result, rankings=_rankings_of_scored_hops(rankings, unit, gold))
 
 
-def _shown_rankings(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryGold) -> tuple[Ranking, ...]:
-    """Return the rankings of a query without the hops that are not scored for the query; `ALL` is always shown.
+def _rankings_of_scored_hops(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryGold) -> tuple[Ranking, ...]:
+    """Return the rankings of a query without the hops that are not scored for the query; `ALL` is always kept.
 
-    Some editions show the rankings of all hops.
+    Some editions keep the rankings of all hops.
     """
     if gold.classes.edition.ranks_all_levels:
         return tuple(rankings)
@@ -771,9 +804,9 @@ def _shown_rankings(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryG
 
 
 def _is_scored_level(level: str, hop_limit: int) -> bool:
-    """Return whether rankings of a level are shown; `hop_limit` is the highest hop that is scored for the query."""
-    is_always_shown = level in ("0", ALL_LEVELS)
-    return is_always_shown or int(level) <= hop_limit
+    """Return whether a level is scored; `hop_limit` is the highest hop that is scored for the query."""
+    is_always_scored = level in ("0", ALL_LEVELS)
+    return is_always_scored or int(level) <= hop_limit
 
 
 # ---- Runs that are scored separately
@@ -868,10 +901,10 @@ def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     if is_knowledge_base:
         return [_first_line(file)]
     # Most files hold one run: comparing the third columns shows that without reading the lines in detail.
-    third_columns = _third_columns(file)
-    if len(third_columns) == 1:
-        return [third_columns.pop().decode("utf-8", "replace")]
-    return _run_ids_of_lines(file)
+    possible_ids = _possible_run_ids(file)
+    if len(possible_ids) == 1:
+        return [possible_ids.pop().decode("utf-8", "replace")]
+    return _run_ids_of_lines(file)  # several ids, or `[""]` for a file without lines
 
 
 def _first_line(file: Input) -> str:
@@ -890,30 +923,35 @@ def _run_ids_of_lines(file: Input) -> list[str]:
         tab_file = read_tab_file(source, ProblemLog())
         if tab_file is None:
             return [""]
-        run_ids = list(dict.fromkeys(columns[2] for _, _, columns in tab_file.lines))
-    return run_ids or [""]
+        run_ids: dict[str, None] = {}  # its keys are an ordered set
+        for _, _, columns in tab_file.lines:
+            run_ids[columns[2]] = None  # the third column of a run line is the run id
+    return list(run_ids) or [""]
 
 
-def _third_columns(file: Input) -> set[bytes]:
-    """Return the different texts in the third column of a file of tab-separated values: `{b"RUN1", b"RUN2"}`.
+def _possible_run_ids(file: Input) -> set[bytes]:
+    """Return the different texts in the third column of a run file, which are run ids: `{b"RUN1", b"RUN2"}`.
 
-    In a run file they are the run ids.
+    Some of these lines may be comments or have too few columns; their texts are no run ids.
     """
-    third_columns = set()
+    possible_ids = set()
     with open_source(file) as source:
         for block in line_blocks(source, _BLOCK):
-            third_columns |= _third_columns_of_lines(block.split(b"\n"))
-    return third_columns
+            possible_ids |= _possible_run_ids_in(block.split(b"\n"))
+    return possible_ids
 
 
-def _third_columns_of_lines(lines: Iterable[bytes]) -> set[bytes]:
-    """Return the different texts in the third column of lines; lines with at most three columns are left out."""
-    third_columns = set()
+def _possible_run_ids_in(lines: Iterable[bytes]) -> set[bytes]:
+    """Return the different texts in the third column of lines, which is the run id in a run line.
+
+    Lines with at most three columns are left out: a run line has more columns.
+    """
+    possible_ids = set()
     for line in lines:
         columns = line.split(b"\t", 3)
         if len(columns) > 3:
-            third_columns.add(columns[2])
-    return third_columns
+            possible_ids.add(columns[2])
+    return possible_ids
 
 
 def load_separately(
@@ -953,7 +991,7 @@ def score_separately(
     if len(results) == 1:
         return results[0]
     joined = replace(
-        results[0], runs=_runs_with_origins(results), problems=tuple(problems), warnings=_distinct_warnings(results)
+        results[0], runs=_runs_with_origins(results), problems=tuple(problems), remarks=_distinct_remarks(results)
     )
     return _with_joint_origin(joined, runs, _inputs_of_all(results), are_runs_validated=gold.validates)
 
@@ -963,11 +1001,13 @@ def _with_joint_origin(
 ) -> Result:
     """Return the `joined` result of separately scored runs with the origin of all of them: its options and inputs.
 
-    `inputs` are the files that were read for the `runs`, which were scored with the same options.
+    `inputs` are the files that were read for the `runs`, which were scored with the same options. The origin also says
+    that the runs were scored separately: scoring them together gives other scores.
     """
     options = joined.options
     if any(run.shares_file for run in runs):
-        # Runs of one file: the options name the runs that were chosen, and the origin names the file once.
+        # Several runs of one file: the options name the chosen runs. The file was read once for each of its runs, but
+        # the origin names it once. Files with one run each are all different inputs.
         options = replace(options, runids=tuple(run.run_id for run in runs))
         inputs = list(dict.fromkeys(inputs))
     origin = origin_of(options, inputs, joined.has_ldc_index, are_runs_validated=are_runs_validated)
@@ -979,12 +1019,12 @@ def _runs_with_origins(results: Iterable[Result]) -> tuple[ScoredRun, ...]:
     return tuple([replace(result.runs[0], origin=result.origin) for result in results])
 
 
-def _distinct_warnings(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return the warnings of several results, in their order. A warning that several results have is returned once."""
-    warnings: dict[str, None] = {}
+def _distinct_remarks(results: Iterable[Result]) -> tuple[str, ...]:
+    """Return the remarks of several results, in their order. A remark that several results have is returned once."""
+    remarks: dict[str, None] = {}  # its keys are an ordered set
     for result in results:
-        warnings |= dict.fromkeys(result.warnings)
-    return tuple(warnings)
+        remarks |= dict.fromkeys(result.remarks)
+    return tuple(remarks)
 
 
 def _inputs_of_all(results: Sequence[Result]) -> list[InputDigest]:

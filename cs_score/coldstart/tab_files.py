@@ -71,6 +71,7 @@ def read_tab_file(
     InputError if the layout is unknown, if all lines are blank or comments, and if the bytes are not UTF-8. The last of
     these errors may be raised later, while the lines are read.
     """
+    # This list is filled with the first block, and `unread_lines` with lines that do not count, while lines are read.
     first_block: list[bytes] = []
     numbered_lines = _numbered_lines(source, first_block)
     if allow_comments:
@@ -97,11 +98,11 @@ def read_tab_file(
 def _report_empty_file(file_name: str, unread_lines: Sequence[UnreadLine], problems: ProblemLog) -> None:
     """Report a file of size 0 to `problems`.
 
-    Raises InputError if the file has lines (`unread_lines`), all of which are blank or comments.
+    Raises InputError if the file has lines, but only blank lines and comments. They are the `unread_lines`.
     """
     if unread_lines:
-        remedy = "it has blank and comment lines only"
-        raise InputError(f"Empty file: {file_name}", remedy=remedy, code="NO_LINES")
+        explanation = "it has blank and comment lines only"  # shown in the place of a remedy
+        raise InputError(f"Empty file: {file_name}", remedy=explanation, code="NO_LINES")
     problems.add("EMPTY_FILE", file_name)
 
 
@@ -228,8 +229,8 @@ def _new_lines(
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
     """Return an iterator over the numbers and texts of the lines of a file: `(1, "CSX_ENG_00fb79cef8...")`, ...
 
-    The file is read block by block. Lines are numbered from 1. The first block is added to `first_block` when it is
-    read, since messages about unreadable files need it.
+    The file is read block by block. Lines are numbered from 1. When the first block is read, it is put into the empty
+    list `first_block` of the caller, since messages about unreadable files need it.
     """
     # Chaining the blocks in C saves a step of a Python loop for each line.
     return itertools.chain.from_iterable(_numbered_blocks(source, first_block))
@@ -238,7 +239,8 @@ def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[
 def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
     """Yield for each block of a file the numbers and texts of its lines. The numbers go on from block to block.
 
-    Only a line feed ends a line: form feeds and U+0085 are part of the text. The first block is added to `first_block`.
+    Only a line feed ends a line: form feeds and U+0085 are part of the text. The first block is put into the empty list
+    `first_block`, so that the caller has it for messages.
     """
     lines_before = 0
     for block in line_blocks(source, _BLOCK_SIZE):
@@ -247,7 +249,7 @@ def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Itera
         text = decode_or_advise(block, source.name, lines_before, first_block[0])
         if "\r" in text:
             text = text.replace("\r", "")
-        lines = text.split("\n")
+        lines = text.split("\n")  # exactly the lines, because a block ends without the line feed of its last line
         yield enumerate(lines, lines_before + 1)
         lines_before += len(lines)
 
@@ -265,6 +267,7 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
             continue
         whole_lines = block[:end_of_last_line]
         yield b"".join([*beginning_of_line, whole_lines])
+        # The next block begins in the middle of a line, whose beginning is kept for it.
         beginning_of_line = [block[end_of_last_line + 1 :]]
     last_line = b"".join(beginning_of_line)
     if last_line:
@@ -310,8 +313,8 @@ def plain_confidence(text: str) -> float | None:
 def without_exponent(text: str) -> str | None:
     """Return a confidence with an exponent as a decimal number; None for a confidence without an exponent.
 
-    `1.5e-01` -> `0.150000000000`. Digits of any script are recognised, but the number ends before the first character
-    that is not 0 to 9.
+    `1.5e-01` -> `0.150000000000`. The text may have digits of any script, but it is read only up to the first of them
+    that is not 0 to 9: `1.٥e-01` -> `1.000000000000`.
     """
     if _CONFIDENCE_WITH_EXPONENT.fullmatch(text) is None:
         return None
@@ -414,7 +417,7 @@ def offset_value(text: str) -> float:
     is_usual = len(text) <= 15 and text.isdecimal() and text.isascii()
     if is_usual:  # an int of 15 digits is exact
         return int(text)
-    return leading_number(text)
+    return leading_number(text)  # more digits, digits of other scripts, or no number at all in a query file
 
 
 def leading_number(text: str) -> float:
@@ -437,7 +440,7 @@ def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanPr
     end = offset_value(span.end)
     if end < start:
         return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span))]
-    length = end - start + 1  # not a number for two infinite offsets, and then not too long
+    length = end - start + 1  # NaN if both offsets are infinite; the comparison is then false
     if length > max_span_length:
         last_offset = start + max_span_length - 1
         shorter_span = Span(span.docid, span.start, f"{last_offset:.15g}")  # as Perl writes numbers
@@ -473,12 +476,14 @@ def are_surely_canonical(
     # In most lines each column has one span; a single match finds their offsets.
     match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
     if match is not None and length_by_document is None:
-        relation_start, relation_end, start, end = match.group(2, 3, 4, 5)
+        # The pattern matches only if both spans are in the same document, which is its first group.
+        _, relation_start, relation_end, value_start, value_end = match.groups()
         longest_span = edition.longest_span
         relation_length = int(relation_end) - int(relation_start) + 1
-        value_length = int(end) - int(start) + 1
+        value_length = int(value_end) - int(value_start) + 1
         return 1 <= relation_length <= longest_span and 1 <= value_length <= longest_span
     has_too_many_spans = provenance.count(",") >= VALUE_SPANS
+    # A limit on the characters of all spans together is not checked here.
     if edition.most_characters is not None or has_too_many_spans:
         return False
     relation_place = read_canonical_column(relation, length_by_document, edition)
@@ -516,7 +521,7 @@ def read_canonical_column(
 def _has_canonical_offsets(text: str, document_length: float, longest_span: int) -> bool:
     """Return whether the spans of a column (`ENG_1:3-5,ENG_1:8-9`) are in order, short enough and within the document.
 
-    They are in order if each of them starts after the start of the span before it.
+    They are in order if each of them starts after the start of the span before it, and ends where it starts or later.
     """
     previous_start = -1
     for start_text, end_text in _OFFSETS.findall(text):
@@ -548,7 +553,8 @@ def read_provenance(
     """Return the provenance of a column with at most `max_span_count` spans, such as `ENG_1:3-5,ENG_1:8-9`.
 
     No error is raised: the problems are part of the result. If `length_by_document` is given, the spans are checked
-    against it. A span in an unknown document is fatal, but it is kept: a missing span would cause more problems.
+    against it. A span in an unknown document is fatal, but it is kept: without it, the line would also be reported for
+    provenances in different documents.
     """
     problems: list[SpanProblem] = []
     spans = _read_spans(text, max_span_count, length_by_document, edition, problems)
@@ -569,7 +575,8 @@ def _read_spans(
 ) -> list[Span]:
     """Return the valid spans of a column in the order in which they were written; problems are added to `problems`.
 
-    The arguments are those of `read_provenance`. In most editions all spans get the same document.
+    `read_provenance` explains the other arguments. Spans of the document `NO_DOCUMENT` are dropped without a problem.
+    In editions that join documents, a span in another document than the first span's gets the first span's document.
     """
     spans: list[Span] = []
     for part in _parts_of_provenance(text, max_span_count, edition, problems):
@@ -578,23 +585,25 @@ def _read_spans(
             continue
         is_in_other_document = bool(spans) and span.docid != spans[0].docid
         if is_in_other_document and edition.joins_documents:
-            spans = _join_documents(spans, span, text, problems)
+            spans = _append_span_of_other_document(spans, span, text, problems)
         else:
             spans.append(span)
     return spans
 
 
-def _join_documents(spans: Sequence[Span], span: Span, text: str, problems: list[SpanProblem]) -> list[Span]:
+def _append_span_of_other_document(
+    spans: Sequence[Span], span: Span, text: str, problems: list[SpanProblem]
+) -> list[Span]:
     """Return the spans of a provenance with one more span, which is in another document, as spans of one document.
 
-    This is the document of the first span, and a problem of the column `text` is added to `problems`. If the first
-    document is `0`, which stands for no document, it is the document of the new span, and there is no problem.
+    All spans get the document of the first span, and a problem of the column `text` is added to `problems`. But if the
+    first document is `0`, which means no document, all spans get the document of the new span, without a problem.
     """
     first_docid = spans[0].docid
     if first_docid == "0":
         moved_spans = [earlier_span._replace(docid=span.docid) for earlier_span in spans]
         return [*moved_spans, span]
-    problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", (text,), text))
+    problems.append(SpanProblem("MULTIPLE_DOCIDS_IN_PROV", arguments=(text,), text=text))
     return [*spans, span._replace(docid=first_docid)]
 
 
@@ -633,10 +642,10 @@ def _replace_semicolons(text: str, problems: list[SpanProblem]) -> str:
     If the column is more than spans with separators, it is not changed. Its problem is added to `problems`.
     """
     if not _SEPARATED_BY_SEMICOLON.fullmatch(text):
-        problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", (text,), text))
+        problems.append(SpanProblem("SEMICOLON_IN_PROVENANCE_E", arguments=(text,), text=text))
         return text
     with_commas = text.replace(";", ",")
-    problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", (text,), text, repaired_text=with_commas))
+    problems.append(SpanProblem("SEMICOLON_AS_SEPARATOR", arguments=(text,), text=text, repaired_text=with_commas))
     return with_commas
 
 
@@ -650,7 +659,7 @@ def _read_span(
     match = _SPAN.fullmatch(text)
     has_illegal_semicolon = ";" in text and not edition.reads_semicolons
     if match is None or has_illegal_semicolon:
-        problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", (text,), text))
+        problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", arguments=(text,), text=text))
         return None
     docid, start, end = match.groups()
     written_span = Span(docid, start, end)
@@ -667,4 +676,5 @@ def _problems_in_document(span: Span, length_by_document: DocumentLengths | None
     """Return the problems of a span whose document is unknown or too short; none if no document lengths are given."""
     if length_by_document is None:
         return []
-    return outside_document(span, (span.start, span.end), length_by_document)
+    both_offsets = (span.start, span.end)  # both are numbers, because the span was recognised
+    return outside_document(span, both_offsets, length_by_document)

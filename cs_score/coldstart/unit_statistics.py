@@ -55,6 +55,7 @@ class RowSums:
         """Prepare to add up rows in the columns with these names, such as `SF:ALL:right` and `LDC-MEAN:0:f1`."""
         self.columns = tuple(columns)
         # Which value of a row is added to which column: by table (its name, and whether it has counts), then by level.
+        # The position of a name in _COUNTED_VALUES or _RANKED_VALUES is the position of the value in `_values_of_row`.
         # `SF:ALL:right` as the first column gives {("SF", True): {"ALL": [_Addition(column_index=0, value_index=5)]}}.
         self._additions: dict[tuple[str, bool], dict[str, list[_Addition]]] = {}
         for position, column in enumerate(self.columns):
@@ -66,20 +67,21 @@ class RowSums:
             additions_by_level.setdefault(level, []).append(addition)
 
     def add(
-        self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, is_added_to_all: bool
+        self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, adds_to_level_all: bool
     ) -> None:
         """Add the values of rows of a table, such as `SF`, to `sums`, which has a number for each column.
 
-        `is_counted` is True for a table with counts, False for a table of rankings. If `is_added_to_all`, values are
-        also added to the columns of level `ALL`.
+        `is_counted` is True for a table with counts, False for a table of rankings. If `adds_to_level_all`, values are
+        added to the columns of level `ALL` as well as of the row's own level.
         """
         additions_by_level = self._additions.get((table, is_counted))
         if not additions_by_level:
             return
         for row in rows:
             values = _values_of_row(row)
-            levels = (row.level, ALL_LEVELS) if is_added_to_all else (row.level,)
+            levels = (row.level, ALL_LEVELS) if adds_to_level_all else (row.level,)
             for level in levels:
+                # No column may ask for this level.
                 for column_index, value_index in additions_by_level.get(level, ()):
                     sums[column_index] += values[value_index]
 
@@ -99,34 +101,37 @@ def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
 def unit_name(result: Result) -> str:
     """Return the kind of the units of resampling: `LDC query` if LDC queries are known, otherwise `SF query`.
 
-    LDC queries may also be known from the file of `-queries`. Then at least one query of a run has another unit than
-    itself.
+    LDC queries may also be known from the file of `-queries`. Then at least one query of a run is in a unit with
+    another id than its own.
     """
-    has_clusters = result.has_ldc_index
-    for run in result.runs:
-        if any(unit_id != query_id for query_id, unit_id in run.unit_by_query.items()):
-            has_clusters = True
-    return resampled_unit(has_clusters)
+    knows_ldc_queries = result.has_ldc_index or any(has_ldc_units(run) for run in result.runs)
+    return resampled_unit(knows_ldc_queries)
 
 
-def resampled_unit(has_clusters: bool) -> str:
-    """Return `LDC query` if LDC queries are known (`has_clusters`), otherwise `SF query`: the unit of resampling."""
-    return LDC_QUERY if has_clusters else SF_QUERY
+def has_ldc_units(run: ScoredRun) -> bool:
+    """Return whether at least one query of a run is in a unit with another id than its own, which is an LDC query."""
+    return any(unit_id != query_id for query_id, unit_id in run.cluster_by_query.items())
+
+
+def resampled_unit(knows_ldc_queries: bool) -> str:
+    """Return the unit of resampling: `LDC query` if LDC queries are known (`knows_ldc_queries`), else `SF query`."""
+    return LDC_QUERY if knows_ldc_queries else SF_QUERY
 
 
 def summary_scores(run: ScoredRun) -> dict[Measure, float]:
-    """Return the scores of a run that `.summary` and `.ap` show, by measure and in the same order.
+    """Return the scores of a run in the output files `.summary` and `.ap`, by measure and in the same order.
 
-    `.ap` shows averages only of the run whose id is in its rows (rule average-precision).
+    `.summary` has precision, recall and F1; `.ap` has average precision, but averages only for the run whose id is in
+    its rows (rule average-precision). The scores of other runs are returned without average precision.
     """
     if run.average_precision is not None and run.average_precision.run_id == run.run_id:
-        return run.measures
-    return run.tables.measures
+        return run.score_by_measure  # with average precision
+    return run.tables.score_by_measure
 
 
 def drawn_units(run: ScoredRun) -> list[str]:
     """Return the full ids of the units among which resamples draw, in the order of the rows of `unit_table`."""
-    return sorted(set(run.unit_by_query.values()))
+    return sorted(set(run.cluster_by_query.values()))
 
 
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
@@ -139,7 +144,13 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
     for summed_table in _summed_tables(run):
         for row in summed_table.rows:
             sums = sums_by_unit[_unit_of_row(row, run)]
-            row_sums.add(sums, summed_table.variant, [row], summed_table.is_counted, summed_table.is_added_to_all)
+            row_sums.add(
+                sums,
+                table=summed_table.variant,
+                rows=[row],  # each row of the table may belong to another unit
+                is_counted=summed_table.is_counted,
+                adds_to_level_all=summed_table.adds_to_level_all,
+            )
     rows_of_sums = [tuple(sums) for sums in sums_by_unit.values()]
     return UnitTable(tuple(sums_by_unit), row_sums.columns, rows_of_sums)
 
@@ -147,27 +158,28 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
 class _SummedTable(NamedTuple):
     """A table whose rows are added up: its variant, such as `LDC-MAX`, its rows, and how they are added.
 
-    `is_counted` says whether the rows have counts or belong to rankings. `is_added_to_all` says whether the rows of
+    `is_counted` is True for rows with counts, False for rows of rankings. `adds_to_level_all` says whether the rows of
     each level are also added to the sums of level `ALL`.
     """
 
     variant: str
     rows: Sequence[ScoreRow]
     is_counted: bool
-    is_added_to_all: bool
+    adds_to_level_all: bool
 
 
 def _summed_tables(run: ScoredRun) -> Iterator[_SummedTable]:
-    """Yield the tables of a run: those of precision and recall, then those of average precision.
+    """Yield the tables of precision and recall of a run, then its tables of average precision.
 
-    Each table comes with what `RowSums.add` needs to know of it.
+    Rankings have rows of level `ALL` already. That is why their other rows are added to `ALL` only in editions that
+    pool all levels.
     """
     for variant, table in run.tables.variants:
-        yield _SummedTable(variant, table.rows, is_counted=True, is_added_to_all=True)
+        yield _SummedTable(variant, table.rows, is_counted=True, adds_to_level_all=True)
     if run.average_precision is not None:
         are_levels_pooled = run.average_precision.are_levels_pooled
         for variant, table in run.average_precision.variants:
-            yield _SummedTable(variant, table.rows, is_counted=False, is_added_to_all=are_levels_pooled)
+            yield _SummedTable(variant, table.rows, is_counted=False, adds_to_level_all=are_levels_pooled)
 
 
 def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
@@ -176,7 +188,7 @@ def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
     It is the unit of the query that the row is named after, or the LDC query that the row is named after.
     """
     query_id = row.name.partition(":")[0]
-    return run.unit_by_query.get(query_id, query_id)
+    return run.cluster_by_query.get(query_id, query_id)
 
 
 def answered_units(run: ScoredRun) -> list[str]:
@@ -184,11 +196,11 @@ def answered_units(run: ScoredRun) -> list[str]:
 
     They have the order of the first rows with responses.
     """
-    units: dict[str, None] = {}
+    units: dict[str, None] = {}  # its keys are an ordered set
     for row in run.tables.sf.rows:
         if row.counts is not None and row.counts.submitted:
             query_id = row.name.partition(":")[0]
-            units[run.unit_by_query[query_id]] = None
+            units[run.cluster_by_query[query_id]] = None
     return list(units)
 
 

@@ -142,25 +142,27 @@ class AbstractsMode(Mode):
         They are sorted by kind. Faults of one kind have the order in which they are found here.
         """
         sets_by_abstract = self.gold_sets(unit)
-        predicted = self.predicted_entries(unit)
+        entries_by_abstract = self.predicted_entries(unit)
         faults = []
-        for abstract in self.extra_abstracts(unit, sets_by_abstract, predicted):
-            predicted_json = self.entries_to_json(predicted[abstract])
+        for abstract in self.extra_abstracts(unit, sets_by_abstract, entries_by_abstract):
+            predicted_json = self.entries_to_json(entries_by_abstract[abstract])
             faults.append(Fault(kind=EXTRA_ABSTRACT, part=abstract, predicted=predicted_json, gold=None))
-        for abstract in self.order_abstracts(sets_by_abstract, predicted):
-            faults += self._faults_of_gold_abstract(abstract, sets_by_abstract[abstract], predicted)
+        for abstract in self.order_abstracts(sets_by_abstract, entries_by_abstract):
+            faults += self._faults_of_gold_abstract(abstract, sets_by_abstract[abstract], entries_by_abstract)
         return self.sort_by_kind(faults)
 
-    def _faults_of_gold_abstract(self, abstract: str, sets: list[Entry], predicted: Mapping[str, Any]) -> list[Fault]:
+    def _faults_of_gold_abstract(
+        self, abstract: str, sets: list[Entry], entries_by_abstract: Mapping[str, Any]
+    ) -> list[Fault]:
         """Return the faults of the prediction for an abstract of gold with these evidence sets.
 
-        `predicted` has the predicted entries of the claim by abstract. If it does not have the abstract, the only fault
+        `entries_by_abstract` has the predicted entries of the claim. If it does not have the abstract, the only fault
         is that the abstract is missed.
         """
-        if abstract not in predicted:
+        if abstract not in entries_by_abstract:
             first_set_json = self.entries_to_json(sets[:1])
             return [Fault(kind=MISSED_ABSTRACT, part=abstract, predicted=None, gold=first_set_json)]
-        entries = scorable_entries(predicted[abstract])
+        entries = scorable_entries(entries_by_abstract[abstract])
         faults = _label_faults(abstract, sets, entries)
         for sentence in extra_sentences(entries, sets):
             faults.append(Fault(kind=EXTRA_SENTENCE, part=abstract, predicted=sentence, gold=None))
@@ -281,10 +283,10 @@ class AbstractsMode(Mode):
         `NONE` in gold.
         """
         sets_by_abstract = self.gold_sets(unit)
-        predicted = self.predicted_entries(unit)
+        entries_by_abstract = self.predicted_entries(unit)
         for abstract, sets in sets_by_abstract.items():
-            yield from _confusions_of_gold_abstract(sets, scorable_entries(predicted.get(abstract)))
-        for abstract, value in predicted.items():
+            yield from _confusions_of_gold_abstract(sets, scorable_entries(entries_by_abstract.get(abstract)))
+        for abstract, value in entries_by_abstract.items():
             entries = scorable_entries(value)
             if abstract not in sets_by_abstract and entries:
                 yield "abstract", NONE, _first_label(entries)
@@ -365,10 +367,10 @@ def _label_faults(abstract: str, sets: Sequence[Entry], entries: Sequence[Entry]
     The fault says which label of gold should replace the wrong label. If all labels of gold are predicted, there is no
     such label, and the list is empty. `sets` are the gold sets of the abstract, and `entries` its predicted entries.
     """
-    gold_labels = _labels_by_key(sets)
-    predicted_labels = _labels_by_key(entries)
-    missing_labels = [label for key, label in gold_labels.items() if key not in predicted_labels]
-    wrong_labels = [label for key, label in predicted_labels.items() if key not in gold_labels]
+    gold_label_by_key = _labels_by_key(sets)
+    predicted_label_by_key = _labels_by_key(entries)
+    missing_labels = [label for key, label in gold_label_by_key.items() if key not in predicted_label_by_key]
+    wrong_labels = [label for key, label in predicted_label_by_key.items() if key not in gold_label_by_key]
     if not missing_labels or not wrong_labels:
         return []
     return [Fault(kind=WRONG_LABEL, part=abstract, predicted=wrong_labels[0], gold=missing_labels[0])]
@@ -404,9 +406,9 @@ def _replace_wrong_labels(entries: object, sets: Sequence[Entry], new_label: obj
 
     `entries` are the predicted entries of an abstract, and `sets` its gold sets.
     """
-    gold_labels = _labels_by_key(sets)
+    gold_label_by_key = _labels_by_key(sets)
     for entry in scorable_entries(entries):
-        if as_key(entry["label"]) not in gold_labels:
+        if as_key(entry["label"]) not in gold_label_by_key:
             entry["label"] = new_label
 
 
@@ -422,10 +424,10 @@ def _confusions_of_gold_abstract(sets: Sequence[Entry], entries: Sequence[Entry]
     `sets` are the gold sets of the abstract, and `entries` its predicted entries. If no entry has the label of gold,
     the predicted label is that of the first entry.
     """
-    predicted_labels = _labels_by_key(entries)
+    predicted_label_by_key = _labels_by_key(entries)
     for label_key, label in _labels_by_key(sets).items():
         gold_label = text_of(label)
-        predicted_label = gold_label if label_key in predicted_labels else _first_label(entries)
+        predicted_label = gold_label if label_key in predicted_label_by_key else _first_label(entries)
         yield "abstract", gold_label, predicted_label
 
 

@@ -51,7 +51,7 @@ class SetVerdict(NamedTuple):
     `label` is the label of the set, and `gold_keys` are the keys of its sentences (`as_key`). `is_retrieved` says
     whether the document is predicted. The set is compared with the first predicted entry that has the same label.
     `entry_position` is the position of this entry, or None if there is none, and `predicted_keys` are the keys of its
-    sentences. `tp`, `fp` and `fn` are the numbers of right, wrong and missed sentences.
+    sentences. `right_count`, `wrong_count` and `missed_count` are the numbers of right, wrong and missed sentences.
     """
 
     document: str
@@ -60,13 +60,27 @@ class SetVerdict(NamedTuple):
     is_retrieved: bool
     entry_position: int | None
     predicted_keys: frozenset[Hashable]
-    tp: int
-    fp: int
+    right_count: int
+    wrong_count: int
 
     @property
-    def fn(self) -> int:
+    def missed_count(self) -> int:
         """The number of sentences of the set that are missed."""
-        return len(self.gold_keys) - self.tp
+        return len(self.gold_keys) - self.right_count
+
+
+class GoldSet(NamedTuple):
+    """An evidence set of gold: its label, and the keys of its sentences (`as_key`), such as {"2", "5"}."""
+
+    label: object
+    keys: frozenset[Hashable]
+
+
+class FirstEntry(NamedTuple):
+    """The first predicted entry with a label: its position among the entries, and the keys of its sentences."""
+
+    position: int
+    keys: frozenset[Hashable]
 
 
 class DocumentNumbers(NamedTuple):
@@ -74,6 +88,22 @@ class DocumentNumbers(NamedTuple):
 
     cited: set[str]
     predicted: set[str]
+
+
+class ClaimCounts(NamedTuple):
+    """The counts of a claim: of documents ("abstracts") and sentences that are right, wrong and missed (tp, fp, fn).
+
+    `labelled` is 1 if gold has a label for the claim, and `label_correct` is 1 if this label is predicted.
+    """
+
+    abstract_tp: int
+    abstract_fp: int
+    abstract_fn: int
+    sentence_tp: int
+    sentence_fp: int
+    sentence_fn: int
+    labelled: int
+    label_correct: int
 
 
 class Claims(AbstractsMode):
@@ -84,16 +114,7 @@ class Claims(AbstractsMode):
     """
 
     name = "claims"
-    columns = (
-        "abstract_tp",
-        "abstract_fp",
-        "abstract_fn",
-        "sentence_tp",
-        "sentence_fp",
-        "sentence_fn",
-        "labelled",
-        "label_correct",
-    )
+    columns = ClaimCounts._fields
     headings = ("precision", "recall", "f1", "tp", "fp", "fn")
     rows = (
         *report_rows(("abstract", "sentence"), measure_names("claims")[:6], (columns[:3], columns[3:6])),
@@ -109,14 +130,15 @@ class Claims(AbstractsMode):
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return precision, recall and F1 of documents and of sentences, then the label accuracy."""
-        abstract_tp, abstract_fp, abstract_fn, sentence_tp, sentence_fp, sentence_fn, labelled, label_correct = sums
-        predicted_abstracts = abstract_tp + abstract_fp
-        gold_abstracts = abstract_tp + abstract_fn
-        predicted_sentences = sentence_tp + sentence_fp
-        gold_sentences = sentence_tp + sentence_fn
-        abstract_scores = precision_recall_f1(abstract_tp, predicted_abstracts, gold_abstracts, divide)
-        sentence_scores = precision_recall_f1(sentence_tp, predicted_sentences, gold_sentences, divide)
-        return *abstract_scores, *sentence_scores, divide(label_correct, labelled)
+        totals: Any = ClaimCounts(*sums)
+        predicted_abstracts = totals.abstract_tp + totals.abstract_fp
+        gold_abstracts = totals.abstract_tp + totals.abstract_fn
+        predicted_sentences = totals.sentence_tp + totals.sentence_fp
+        gold_sentences = totals.sentence_tp + totals.sentence_fn
+        abstract_scores = precision_recall_f1(totals.abstract_tp, predicted_abstracts, gold_abstracts, divide)
+        sentence_scores = precision_recall_f1(totals.sentence_tp, predicted_sentences, gold_sentences, divide)
+        label_accuracy = divide(totals.label_correct, totals.labelled)
+        return *abstract_scores, *sentence_scores, label_accuracy
 
     # ---- Files
 
@@ -192,28 +214,34 @@ class Claims(AbstractsMode):
     # ---- Scoring
 
     def row(self, unit: Unit) -> Row:
-        """Return the counts of a claim in the order of the columns.
+        """Return the counts of a claim. If it has no prediction, all documents and sentences of gold are missed.
 
-        They are the right, wrong and missed documents, the right, wrong and missed sentences, 1 if gold has a label for
-        the claim, and 1 if this label is predicted. Raises InputError for a document id that is not a number, and for
-        malformed evidence that is compared.
+        Raises InputError for a document id that is not a number, and for malformed evidence that is compared.
         """
         is_labelled = unit.gold.label is not UNSET
         if unit.prediction is None:
             document_count, sentence_count = self._count_all_missed(unit)
-            # Nothing is right or wrong; all documents and all sentences are missed.
-            return 0, 0, document_count, 0, 0, sentence_count, int(is_labelled), 0
+            return ClaimCounts(
+                abstract_tp=0,
+                abstract_fp=0,
+                abstract_fn=document_count,
+                sentence_tp=0,
+                sentence_fp=0,
+                sentence_fn=sentence_count,
+                labelled=int(is_labelled),
+                label_correct=0,
+            )
         numbers = self._read_document_numbers(unit)
         verdicts = self.judge_sets(unit)
-        return (
-            len(numbers.cited & numbers.predicted),
-            len(numbers.predicted - numbers.cited),
-            len(numbers.cited - numbers.predicted),
-            sum([verdict.tp for verdict in verdicts]),
-            sum([verdict.fp for verdict in verdicts]),
-            sum([verdict.fn for verdict in verdicts]),
-            int(is_labelled),
-            int(is_labelled and _has_right_label(unit.gold, unit.prediction)),
+        return ClaimCounts(
+            abstract_tp=len(numbers.cited & numbers.predicted),
+            abstract_fp=len(numbers.predicted - numbers.cited),
+            abstract_fn=len(numbers.cited - numbers.predicted),
+            sentence_tp=sum([verdict.right_count for verdict in verdicts]),
+            sentence_fp=sum([verdict.wrong_count for verdict in verdicts]),
+            sentence_fn=sum([verdict.missed_count for verdict in verdicts]),
+            labelled=int(is_labelled),
+            label_correct=int(is_labelled and _has_right_label(unit.gold, unit.prediction)),
         )
 
     def _read_document_numbers(self, unit: Unit) -> DocumentNumbers:
@@ -256,9 +284,9 @@ class Claims(AbstractsMode):
             for document, sets in gold_evidence.items():
                 location.place["document"] = document
                 location.file = unit.gold_file  # errors name this file, until another one is set
-                labelled_sets = _read_gold_sets(sets)
+                gold_sets = _read_gold_sets(sets)
                 location.file = unit.predictions_file
-                verdicts += _judge_sets_of_document(document, labelled_sets, predicted_evidence)
+                verdicts += _judge_sets_of_document(document, gold_sets, predicted_evidence)
         return verdicts
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -282,10 +310,10 @@ class Claims(AbstractsMode):
 
         The claim has been scored, so that each id of a document is known to be a number.
         """
-        predicted = predicted_evidence_by_document(unit.prediction, gold_evidence_by_document(unit.gold))
+        predicted_documents = predicted_evidence_by_document(unit.prediction, gold_evidence_by_document(unit.gold))
         cited_numbers = document_numbers(cited_documents(unit.gold))
-        yield f"  predicted  documents {reading.list_text(predicted)}"
-        yield from _explain_documents(cited_numbers, document_numbers(predicted))
+        yield f"  predicted  documents {reading.list_text(predicted_documents)}"
+        yield from _explain_documents(cited_numbers, document_numbers(predicted_documents))
         for verdict in self.judge_sets(unit):
             yield ""
             yield from _explain_set(verdict)
@@ -443,10 +471,10 @@ class Claims(AbstractsMode):
         if unit.prediction is not None:
             verdicts = self.judge_sets(unit)  # in the same order as `values`
         for value, verdict in zip(values, verdicts):
-            is_right = verdict is not None and verdict.fn == 0
+            is_right = verdict is not None and verdict.missed_count == 0
             judgment = None
             if verdict is not None and verdict.is_retrieved:
-                judgment = f"{verdict.tp} right, {verdict.fp} wrong, {verdict.fn} missed"
+                judgment = f"{verdict.right_count} right, {verdict.wrong_count} wrong, {verdict.missed_count} missed"
             yield Part(noun="evidence set", value=value, is_right=is_right, judgment=judgment)
 
     def _values_of_sets(self, unit: Unit) -> list[dict[str, Any]]:
@@ -600,18 +628,18 @@ def gold_evidence_by_document(gold: Claim) -> Mapping[str, object]:
     return reading.as_object(gold.evidence, "'evidence'")
 
 
-def predicted_evidence_by_document(predicted: Claim, gold: Mapping[str, object]) -> Mapping[str, object]:
+def predicted_evidence_by_document(prediction: Claim, gold_evidence: Mapping[str, object]) -> Mapping[str, object]:
     """Return the predicted evidence for a claim by document: `{"11": [{"label": "SUPPORT", "sentences": [2]}]}`.
 
     It is empty if the line has no evidence. Null and an empty list count as empty, too, unless gold has evidence sets
-    for the claim; `gold` is the evidence of gold by document. Raises InputError for any other value that is not an
-    object.
+    for the claim; `gold_evidence` is the evidence of gold by document. Raises InputError for any other value that is
+    not an object.
     """
-    evidence = predicted.evidence
+    evidence = prediction.evidence
     if evidence is UNSET:
         return {}
     is_null_or_empty_list = evidence is None or evidence == []
-    has_gold_sets = any(gold.values())
+    has_gold_sets = any(gold_evidence.values())
     if is_null_or_empty_list and not has_gold_sets:
         return {}
     return reading.as_object(evidence, "'evidence'")
@@ -622,9 +650,9 @@ def _predicted_label(claim: Claim | None) -> object:
     return UNSET if claim is None else claim.label
 
 
-def _has_right_label(gold: Claim, predicted: Claim) -> bool:
+def _has_right_label(gold: Claim, prediction: Claim) -> bool:
     """Return whether a claim has a predicted label that equals its label in gold."""
-    return predicted.label is not UNSET and gold.label == predicted.label
+    return prediction.label is not UNSET and gold.label == prediction.label
 
 
 def iterate_entries(value: object) -> Iterator[reading.Object]:
@@ -655,17 +683,16 @@ def _sentence_keys_of(entry: reading.Object) -> frozenset[Hashable]:
     return sentence_keys(reading.sentences_of(entry))
 
 
-def _read_gold_sets(value: object) -> list[tuple[object, frozenset[Hashable]]]:
+def _read_gold_sets(value: object) -> list[GoldSet]:
     """Return the evidence sets of gold for a document, given its JSON value.
 
-    Each set is a pair of its label and the keys of its sentences (`as_key`), such as ("SUPPORT", frozenset({"2"})).
     Raises InputError for a malformed set.
     """
-    labelled_sets = []
-    for gold_set in iterate_entries(value):
-        label = reading.member(gold_set, "label")
-        labelled_sets.append((label, _sentence_keys_of(gold_set)))
-    return labelled_sets
+    gold_sets = []
+    for fields in iterate_entries(value):
+        label = reading.member(fields, "label")
+        gold_sets.append(GoldSet(label, _sentence_keys_of(fields)))
+    return gold_sets
 
 
 def _copy_entries(entries: object) -> object:
@@ -735,11 +762,10 @@ class _PredictedEntries:
         self._first_entry_by_label: dict[Hashable, tuple[int, reading.Object]] = {}
         self._keys_by_position: dict[int, frozenset[Hashable]] = {}
 
-    def first_with_label(self, label: object) -> tuple[int, frozenset[Hashable]] | None:
-        """Return the position of the first entry with a label, and the keys of its sentences.
+    def first_with_label(self, label: object) -> FirstEntry | None:
+        """Return the first entry with a label, or None if no entry has the label.
 
-        Return None if no entry has the label. Entries are read up to the one with the label. Raises InputError for a
-        malformed entry among them.
+        Entries are read up to the one with the label. Raises InputError for a malformed entry among them.
         """
         is_nan = label != label  # NaN equals nothing
         if is_nan:
@@ -752,7 +778,7 @@ class _PredictedEntries:
         position, entry = self._first_entry_by_label[label_key]
         if position not in self._keys_by_position:  # keys are made once for each entry
             self._keys_by_position[position] = _sentence_keys_of(entry)
-        return position, self._keys_by_position[position]
+        return FirstEntry(position, self._keys_by_position[position])
 
     def _read_up_to_label(self, label_key: Hashable) -> None:
         """Read further entries, up to the first one whose label has this key, or to the last one if there is none.
@@ -772,77 +798,72 @@ class _PredictedEntries:
 
 
 def _judge_sets_of_document(
-    document: str, labelled_sets: Sequence[tuple[object, frozenset[Hashable]]], predicted: Mapping[str, object]
+    document: str, gold_sets: Sequence[GoldSet], predicted_value_by_document: Mapping[str, object]
 ) -> list[SetVerdict]:
     """Return the verdict on each evidence set of gold for a document.
 
-    A set is given by its label and the keys of its sentences. `predicted` holds the JSON value that is predicted for
-    each document. Its entries are read one after the other, and only as far as the labels of the sets require. Raises
-    InputError for a malformed entry that is read.
+    `predicted_value_by_document` holds the JSON value of each predicted document. Its entries are read one after the
+    other, and only as far as the labels of the sets require. Raises InputError for a malformed entry that is read.
     """
     entries = None
-    if labelled_sets and document in predicted:
-        entries = _PredictedEntries(predicted[document])
-    return [_judge_set(document, label, gold_keys, entries) for label, gold_keys in labelled_sets]
+    if gold_sets and document in predicted_value_by_document:
+        entries = _PredictedEntries(predicted_value_by_document[document])
+    return [_judge_set(document, gold_set, entries) for gold_set in gold_sets]
 
 
-def _judge_set(
-    document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
-) -> SetVerdict:
-    """Return the verdict on an evidence set of gold, given the label of the set and the keys of its sentences.
+def _judge_set(document: str, gold_set: GoldSet, entries: _PredictedEntries | None) -> SetVerdict:
+    """Return the verdict on an evidence set of gold for a document.
 
     `entries` are the predicted entries for the document of the set, or None if the document is not predicted. If no
     entry has the label, the sentences of all entries are wrong. Raises InputError for a malformed entry.
     """
-    first_entry = None if entries is None else entries.first_with_label(label)
+    first_entry = None if entries is None else entries.first_with_label(gold_set.label)
     if first_entry is None:
-        return _verdict_without_entry(document, label, gold_keys, entries)
-    entry_position, predicted_keys = first_entry
-    right_count = len(gold_keys & predicted_keys)
+        return _verdict_without_entry(document, gold_set, entries)
+    right_count = len(gold_set.keys & first_entry.keys)
     return SetVerdict(
         document=document,
-        label=label,
-        gold_keys=gold_keys,
+        label=gold_set.label,
+        gold_keys=gold_set.keys,
         is_retrieved=True,
-        entry_position=entry_position,
-        predicted_keys=predicted_keys,
-        tp=right_count,
-        fp=len(predicted_keys) - right_count,
+        entry_position=first_entry.position,
+        predicted_keys=first_entry.keys,
+        right_count=right_count,
+        wrong_count=len(first_entry.keys) - right_count,
     )
 
 
-def _verdict_without_entry(
-    document: str, label: object, gold_keys: frozenset[Hashable], entries: _PredictedEntries | None
-) -> SetVerdict:
+def _verdict_without_entry(document: str, gold_set: GoldSet, entries: _PredictedEntries | None) -> SetVerdict:
     """Return the verdict on an evidence set of gold if no predicted entry has its label: all its sentences are missed.
 
-    The set has a label and the keys of its sentences. The sentences of all predicted `entries` for the document are
-    wrong; `entries` is None if the document is not predicted.
+    The sentences of all predicted `entries` for the document are wrong; `entries` is None if the document is not
+    predicted.
     """
     return SetVerdict(
         document=document,
-        label=label,
-        gold_keys=gold_keys,
+        label=gold_set.label,
+        gold_keys=gold_set.keys,
         is_retrieved=entries is not None,
         entry_position=None,
         predicted_keys=frozenset(),
-        tp=0,
-        fp=0 if entries is None else entries.sentence_count,
+        right_count=0,
+        wrong_count=0 if entries is None else entries.sentence_count,
     )
 
 
 # ---- Explaining a claim
 
 
-def _explain_documents(cited: set[str], predicted: set[str]) -> Iterator[str]:
+def _explain_documents(cited_numbers: set[str], predicted_numbers: set[str]) -> Iterator[str]:
     """Yield three lines that list the right, the wrong and the missed documents.
 
-    `cited` has the numbers of the documents that gold cites, `predicted` the numbers of the predicted documents.
+    `cited_numbers` has the numbers of the documents that gold cites, and `predicted_numbers` those of the predicted
+    documents.
     """
     numbers_by_outcome = {
-        "right (tp)": cited & predicted,
-        "wrong (fp)": predicted - cited,
-        "missed (fn)": cited - predicted,
+        "right (tp)": cited_numbers & predicted_numbers,
+        "wrong (fp)": predicted_numbers - cited_numbers,
+        "missed (fn)": cited_numbers - predicted_numbers,
     }
     for outcome, numbers in numbers_by_outcome.items():
         sorted_numbers = sorted(numbers, key=int)
@@ -854,7 +875,7 @@ def _explain_set(verdict: SetVerdict) -> Iterator[str]:
     gold_set = f"{short_text(verdict.label)} {braced_text(verdict.gold_keys)}"
     yield f"document {short_text(verdict.document)}, gold set {gold_set}"
     yield f"  predicted  {_describe_predicted_entry(verdict)}"
-    yield f"  sentences  tp {verdict.tp}, fp {verdict.fp}, fn {verdict.fn}"
+    yield f"  sentences  tp {verdict.right_count}, fp {verdict.wrong_count}, fn {verdict.missed_count}"
 
 
 def _describe_predicted_entry(verdict: SetVerdict) -> str:
@@ -865,20 +886,19 @@ def _describe_predicted_entry(verdict: SetVerdict) -> str:
     if not verdict.is_retrieved:
         return "the document is not predicted"
     if verdict.entry_position is None:
-        wrong_sentence_count = verdict.fp  # the sentences of all entries for the document
-        return f"no predicted entry has this label, so every listed sentence ({wrong_sentence_count}) is wrong"
+        return f"no predicted entry has this label, so every listed sentence ({verdict.wrong_count}) is wrong"
     number = verdict.entry_position + 1
     return f"entry {number}, the first with this label: {braced_text(verdict.predicted_keys)}"
 
 
-def _explain_label(gold: Claim, predicted: Claim | None) -> str:
+def _explain_label(gold: Claim, prediction: Claim | None) -> str:
     """Return a line that shows the label of a claim in gold, the predicted label, and whether they are equal."""
     if gold.label is UNSET:
         return "label: not counted, gold has none"
-    if predicted is None or predicted.label is UNSET:
+    if prediction is None or prediction.label is UNSET:
         return f"label: wrong, gold {short_text(gold.label)} and nothing predicted"
-    outcome = "correct" if gold.label == predicted.label else "wrong"
-    return f"label: {outcome}, gold {short_text(gold.label)}, predicted {short_text(predicted.label)}"
+    outcome = "correct" if gold.label == prediction.label else "wrong"
+    return f"label: {outcome}, gold {short_text(gold.label)}, predicted {short_text(prediction.label)}"
 
 
 # ---- Labels and sentences for notices about different spellings

@@ -594,17 +594,17 @@ def normalise_answer(answer: str) -> str:
     return " ".join(words)
 
 
-def compare_answers(predicted: str, gold: str) -> AnswerAgreement:
+def compare_answers(predicted_answer: str, gold_answer: str) -> AnswerAgreement:
     """Return how well a predicted answer agrees with the answer of gold, from the words that both have in common.
 
     Both answers are normalised. The answers "yes", "no" and "noanswer" do not agree with any other answer.
     """
-    exact_match = float(predicted == gold)
-    is_special = predicted in SPECIAL_ANSWERS or gold in SPECIAL_ANSWERS
+    exact_match = float(predicted_answer == gold_answer)
+    is_special = predicted_answer in SPECIAL_ANSWERS or gold_answer in SPECIAL_ANSWERS
     if is_special and not exact_match:
         return NO_AGREEMENT
-    predicted_words = predicted.split()
-    gold_words = gold.split()
+    predicted_words = predicted_answer.split()
+    gold_words = gold_answer.split()
     common_words = Counter(predicted_words) & Counter(gold_words)  # with the smaller count of each word
     if not common_words:
         return AnswerAgreement(exact_match, 0.0, 0.0, 0.0)

@@ -58,7 +58,7 @@ def document_notices(claims: Sequence[DocumentsOfClaim], files: Files, document_
 def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if sentence numbers are texts in one file and numbers in the other.
 
-    It names the first such document. The arguments have the same meaning as in `document_notices`.
+    It names the first such document. `document_noun` is the word for a document in the notice, such as "abstract".
     """
     gold_file, predictions_file = files
     for claim, document in _predicted_documents(claims, are_in_gold=True):
@@ -74,7 +74,7 @@ def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, d
 def _document_id_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if the id of a predicted document is another spelling of an id in gold, such as "007" of "7".
 
-    It names the first such document. The arguments have the same meaning as in `document_notices`.
+    It names the first such document. `document_noun` is the word for a document in the notice, such as "abstract".
     """
     gold_file, predictions_file = files
     unknown_documents = _predicted_documents(claims, are_in_gold=False)
@@ -198,15 +198,17 @@ def _standard_label(spelling: str) -> str:
 # ---- Ids of units
 
 
-def id_notices(unmatched: Iterable[Any], predicted: Iterable[Any], files: Files, unit_noun: str) -> Iterator[str]:
+def id_notices(
+    ids_without_prediction: Iterable[Any], predicted_ids: Iterable[Any], files: Files, unit_noun: str
+) -> Iterator[str]:
     """Yield a notice if ids are texts in one file and numbers in the other.
 
-    `unmatched` are the ids in gold that have no prediction, and `predicted` are the ids of the predictions. `unit_noun`
-    is the word for a unit in the notice, such as "claim".
+    `ids_without_prediction` are ids in gold, and `predicted_ids` are the ids of the predictions. `unit_noun` is the
+    word for a unit in the notice, such as "claim".
     """
     gold_file, predictions_file = files
-    predicted_by_text = {str(unit_id): unit_id for unit_id in predicted}
-    for gold_id in unmatched:
+    predicted_by_text = {str(unit_id): unit_id for unit_id in predicted_ids}
+    for gold_id in ids_without_prediction:
         predicted_id = predicted_by_text.get(str(gold_id))
         if predicted_id is not None and _are_text_and_number([predicted_id], [gold_id]):
             types = _types_in_words(predicted_id, gold_file)  # "text where gold.jsonl has numbers"

@@ -365,7 +365,9 @@ class Mode(ABC):
     ) -> dict[str, ScoredPredictions]:
         """Return the result of each system in a file of predictions, by the name of the system.
 
-        The arguments have the same meaning as in `score`.
+        `gold` and `predictions` are paths, open files or JSON values; `gold` may also be a value of `read_gold`.
+        `options` are fields of the task's record of options, and `progress` shows how far scoring is. Raises InputError
+        for files that cannot be scored, and UsageError for invalid options.
         """
         files = self._read_files(gold, predictions, options)
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}

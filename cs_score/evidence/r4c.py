@@ -130,14 +130,13 @@ class InstanceEvaluation(NamedTuple):
     """One of the three evaluations of an instance.
 
     `order` holds the positions of the references that were drawn, and `totals` the total weight of the alignment with
-    each of them. `pairs` is the alignment of the predicted facts, `predicted`, with the facts of the chosen reference,
-    `gold`.
+    each of them. `pairs` is the alignment of the predicted facts with the facts of the chosen reference (`gold_facts`).
     """
 
     order: Order
     totals: tuple[float, ...]
-    predicted: Derivation
-    gold: Derivation
+    predicted_facts: Derivation
+    gold_facts: Derivation
     pairs: list[AlignedPair]
 
     @property
@@ -148,7 +147,7 @@ class InstanceEvaluation(NamedTuple):
     @property
     def scores(self) -> tuple[float, float, float]:
         """Precision, recall and F1. The total weight of the alignment is used as the number of correct facts."""
-        return precision_recall_f1(max(self.totals), len(self.predicted), len(self.gold), divide)
+        return precision_recall_f1(max(self.totals), len(self.predicted_facts), len(self.gold_facts), divide)
 
 
 class References(NamedTuple):
@@ -382,7 +381,7 @@ class _Comparison(NamedTuple):
     each reference by its position.
     """
 
-    predicted: Derivation
+    predicted_facts: Derivation
     references: Mapping[int, Derivation]
     columns_of_reference: Mapping[int, slice]
     heads: Matrix
@@ -390,7 +389,7 @@ class _Comparison(NamedTuple):
     tails: Matrix
 
 
-def _compare_with_references(predicted: Derivation, references: Mapping[int, Derivation]) -> _Comparison:
+def _compare_with_references(predicted_facts: Derivation, references: Mapping[int, Derivation]) -> _Comparison:
     """Return the similarities of the predicted facts with the facts of all references, which are given by position.
 
     The facts of all references are in one list, so that one call of the edit distance compares them all. In a matrix of
@@ -402,8 +401,8 @@ def _compare_with_references(predicted: Derivation, references: Mapping[int, Der
         first_column = len(gold_facts)
         gold_facts += facts
         columns_of_reference[position] = slice(first_column, len(gold_facts))
-    heads, relations, tails = compare_facts(predicted, gold_facts)
-    return _Comparison(predicted, references, columns_of_reference, heads=heads, relations=relations, tails=tails)
+    heads, relations, tails = compare_facts(predicted_facts, gold_facts)
+    return _Comparison(predicted_facts, references, columns_of_reference, heads=heads, relations=relations, tails=tails)
 
 
 def _choose_reference(
@@ -422,8 +421,8 @@ def _choose_reference(
     return InstanceEvaluation(
         order=order,
         totals=totals,
-        predicted=comparison.predicted,
-        gold=comparison.references[order[best_trial]],
+        predicted_facts=comparison.predicted_facts,
+        gold_facts=comparison.references[order[best_trial]],
         pairs=alignments[best_trial],
     )
 
@@ -434,10 +433,10 @@ def _gold_fact_parts(evaluation: InstanceEvaluation, steps: Sequence[Any]) -> It
     A fact without an aligned one is missed. `steps` are the steps of the reference as the file has them.
     """
     pair_by_gold_position = {pair.gold_position: pair for pair in evaluation.pairs}
-    for gold_position, gold_fact in enumerate(evaluation.gold):
+    for gold_position, gold_fact in enumerate(evaluation.gold_facts):
         pair = pair_by_gold_position.get(gold_position)
         if pair is not None:
-            predicted_fact = evaluation.predicted[pair.predicted_position]
+            predicted_fact = evaluation.predicted_facts[pair.predicted_position]
             yield _judge_aligned_fact(pair, predicted_fact, gold_fact)
         else:
             missed = Fault(kind=MISSED_FACT, part=None, predicted=None, gold=steps[gold_position])
@@ -447,7 +446,7 @@ def _gold_fact_parts(evaluation: InstanceEvaluation, steps: Sequence[Any]) -> It
 def _extra_fact_parts(evaluation: InstanceEvaluation) -> Iterator[Part]:
     """Yield each predicted fact that is not aligned with a fact of the chosen reference, judged as wrong."""
     aligned_positions = {pair.predicted_position for pair in evaluation.pairs}
-    for position, fact in enumerate(evaluation.predicted):
+    for position, fact in enumerate(evaluation.predicted_facts):
         if position not in aligned_positions:
             extra = Fault(kind=EXTRA_FACT, part=position + 1, predicted=list(fact), gold=None)
             judgment = "aligned with nothing"
@@ -516,10 +515,10 @@ def _differ(first: str, second: str) -> bool:
 def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, ...]]:
     """Return for each instance the three orders in which the evaluations try its references.
 
-    The evaluations compare entities (`e`), relations (`r`), and both (`er`).
-    An order such as (2, 0) has `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official
-    script, one stream of random numbers is used for the whole run. It first draws the orders of `e` for all instances,
-    then the orders of `r`, and then the orders of `er`.
+    The evaluations compare entities (`e`), relations (`r`), and both (`er`). An order such as (2, 0) has
+    `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official script, one stream of random
+    numbers is used for the whole run. It first draws the orders of `e` for all instances, then the orders of `r`, and
+    then the orders of `er`.
     """
     stream = random.Random(SEED)
     positions = range(MOST_REFERENCES)
@@ -576,7 +575,8 @@ def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matr
 def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    Repeated texts are compared once. See `_similarity_matrix` for the similarity.
+    The similarity is 1 for equal texts, and smaller the more characters differ (`_compare_each_pair`). Repeated texts
+    are compared once.
     """
     import numpy as np
 
@@ -584,7 +584,7 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     column_by_text = _number_distinct_texts(gold)
     if not row_by_text or not column_by_text:
         return np.zeros((len(predicted), len(gold)))
-    similarity_of_texts = _similarity_matrix(list(row_by_text), list(column_by_text))
+    similarity_of_texts = _compare_each_pair(list(row_by_text), list(column_by_text))
     if len(row_by_text) == len(predicted) and len(column_by_text) == len(gold):
         return similarity_of_texts
     rows = [row_by_text[text] for text in predicted]
@@ -592,7 +592,7 @@ def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     return similarity_of_texts[np.ix_(rows, columns)]
 
 
-def _similarity_matrix(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
+def _compare_each_pair(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
     The similarity is 1 - d / n, where d is the Levenshtein distance of both texts in lower case, and n is the length of
@@ -769,10 +769,10 @@ def _alignment_rows(evaluation: InstanceEvaluation) -> list[tuple[str, ...]]:
     rows = [_row_of_pair(evaluation, pair) for pair in evaluation.pairs]
     aligned_predicted_positions = {pair.predicted_position for pair in evaluation.pairs}
     aligned_gold_positions = {pair.gold_position for pair in evaluation.pairs}
-    for position, fact in enumerate(evaluation.predicted):
+    for position, fact in enumerate(evaluation.predicted_facts):
         if position not in aligned_predicted_positions:
             rows.append((_show_fact(fact), "-"))
-    for position, fact in enumerate(evaluation.gold):
+    for position, fact in enumerate(evaluation.gold_facts):
         if position not in aligned_gold_positions:
             rows.append(("-", _show_fact(fact)))
     return rows
@@ -783,8 +783,8 @@ def _row_of_pair(evaluation: InstanceEvaluation, pair: AlignedPair) -> tuple[str
 
     The parts are heads, relations and tails.
     """
-    predicted_fact = evaluation.predicted[pair.predicted_position]
-    gold_fact = evaluation.gold[pair.gold_position]
+    predicted_fact = evaluation.predicted_facts[pair.predicted_position]
+    gold_fact = evaluation.gold_facts[pair.gold_position]
     matrices = compare_facts([predicted_fact], [gold_fact])  # three matrices with a single cell
     similarities_of_parts = [f"{matrix.item():.4f}" for matrix in matrices]
     return _show_fact(predicted_fact), _show_fact(gold_fact), *similarities_of_parts, f"{pair.weight:.4f}"

@@ -113,7 +113,8 @@ def result_object(
 def json_text(result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
     """Return the text that `--json` writes for a result, without the line feed at its end.
 
-    The arguments have the same meaning as in `document_of`.
+    It has the confidence intervals of the measures if `intervals` has them, and the statistics of each unit if
+    `with_units` is true.
     """
     json_object = result_object(result, intervals, with_units=with_units)
     return documents.json_text(json_object).removesuffix("\n")
@@ -124,8 +125,8 @@ def json_of_several(
 ) -> str:
     """Return the results of several runs as JSON text: `{"task": "pool", "runs": [...]}`, with a document for each run.
 
-    `intervals` holds the confidence intervals of each run, by the name of the run. `with_units` has the same meaning as
-    in `document_of`.
+    `intervals` holds the confidence intervals of each run, by the name of the run. If `with_units` is true, each
+    document has the statistics of each unit.
     """
     documents_of_runs = []
     for result in results:

@@ -229,29 +229,29 @@ class SciFact(AbstractsMode):
         abstract, if a predicted sentence is in several gold sets.
         """
         sets_by_abstract = unit.gold.evidence
-        predicted = unit.prediction.evidence
-        verdicts = _judge_abstracts(sets_by_abstract, predicted)
+        entry_by_abstract = unit.prediction.evidence
+        verdicts = _judge_abstracts(sets_by_abstract, entry_by_abstract)
         return (
             len(sets_by_abstract),
-            len(predicted),
+            len(entry_by_abstract),
             sum([count_sentences(sets) for sets in sets_by_abstract.values()]),
-            sum([len(entry.sentences) for entry in predicted.values()]),
+            sum([len(entry.sentences) for entry in entry_by_abstract.values()]),
             *_count_correct(verdicts),
         )
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a claim: each predicted abstract, then the abstracts of gold that are missed."""
         sets_by_abstract = unit.gold.evidence
-        predicted = unit.prediction.evidence
+        entry_by_abstract = unit.prediction.evidence
         yield f"claim {short_text(unit.id)}"
-        for abstract, entry in predicted.items():
+        for abstract, entry in entry_by_abstract.items():
             yield ""
             yield from _explain_abstract(abstract, sets_by_abstract.get(abstract), entry)
         for abstract, sets in sets_by_abstract.items():
-            if abstract not in predicted:
+            if abstract not in entry_by_abstract:
                 yield ""
                 yield from _explain_missed_abstract(abstract, sets)
-        if not sets_by_abstract and not predicted:
+        if not sets_by_abstract and not entry_by_abstract:
             yield ""
             yield "no abstract is relevant and none is predicted"
 
@@ -324,12 +324,12 @@ class SciFact(AbstractsMode):
         The abstracts of gold come first. Predicted abstracts without evidence in gold follow. The parts are the same
         for each measure.
         """
-        gold = unit.gold.evidence
-        predicted = unit.prediction.evidence
-        for abstract, sets in gold.items():
-            yield from _parts_of_gold_abstract(abstract, sets, predicted.get(abstract))
-        for abstract, entry in predicted.items():
-            if abstract not in gold:
+        sets_by_abstract = unit.gold.evidence
+        entry_by_abstract = unit.prediction.evidence
+        for abstract, sets in sets_by_abstract.items():
+            yield from _parts_of_gold_abstract(abstract, sets, entry_by_abstract.get(abstract))
+        for abstract, entry in entry_by_abstract.items():
+            if abstract not in sets_by_abstract:
                 yield Part(noun="abstract", value=abstract, is_right=False, judgment=f"{entry.label}, not relevant")
 
 
@@ -586,7 +586,7 @@ def select_scored_claims(gold: InputContent, predictions: InputContent, options:
 
 def pair_claims(claims: Iterable[Any], predictions: Iterable[Any]) -> list[PairedUnit]:
     """Return a pair `(id, claim, prediction)` for each claim of gold; the predictions have the same order."""
-    return [(claim.id, claim, predicted) for claim, predicted in zip(claims, predictions)]
+    return [(claim.id, claim, prediction) for claim, prediction in zip(claims, predictions)]
 
 
 def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
@@ -595,7 +595,7 @@ def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -
     If an id is repeated and has fewer predictions than claims, only its first claims are returned, one for each of the
     predictions.
     """
-    predictions_left = Counter([as_key(predicted.id) for predicted in predictions])
+    predictions_left = Counter([as_key(prediction.id) for prediction in predictions])
     claims_with_prediction = []
     for claim in claims:
         key = as_key(claim.id)
@@ -611,8 +611,8 @@ def _sort_like_gold(predictions: Iterable[Claim], claims: Iterable[Claim]) -> li
     Predictions with equal ids keep their order.
     """
     predictions_by_key: defaultdict[Hashable, deque[Claim]] = defaultdict(deque)
-    for predicted in predictions:
-        predictions_by_key[as_key(predicted.id)].append(predicted)
+    for prediction in predictions:
+        predictions_by_key[as_key(prediction.id)].append(prediction)
     sorted_predictions = []
     for claim in claims:
         predictions_left = predictions_by_key[as_key(claim.id)]
@@ -769,16 +769,16 @@ _VERDICT_ON_IRRELEVANT: Final = AbstractVerdict(
 
 
 def _judge_abstracts(
-    sets_by_abstract: Mapping[str, Sequence[LabelledSentences]], predicted: Mapping[str, LabelledSentences]
+    sets_by_abstract: Mapping[str, Sequence[LabelledSentences]], entry_by_abstract: Mapping[str, LabelledSentences]
 ) -> list[AbstractVerdict]:
     """Return the verdict on each predicted abstract of a claim.
 
-    `sets_by_abstract` has the gold sets of the claim, and `predicted` its predictions, both by abstract. Raises
+    `sets_by_abstract` has the gold sets of the claim, and `entry_by_abstract` its predictions, both by abstract. Raises
     InputError, with the abstract, if a predicted sentence is in several gold sets.
     """
     verdicts = []
     with reading.ErrorLocation() as location:
-        for abstract, entry in predicted.items():
+        for abstract, entry in entry_by_abstract.items():
             location.place["abstract"] = abstract
             verdicts.append(judge_abstract(sets_by_abstract.get(abstract), entry))
     return verdicts
@@ -804,8 +804,8 @@ def _count_correct(verdicts: Iterable[AbstractVerdict]) -> tuple[int, int, int, 
     return abstract_count, rationalized_count, sentence_count, labelled_sentence_count
 
 
-def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: LabelledSentences) -> AbstractVerdict:
-    """Return the verdict on the prediction for an abstract.
+def judge_abstract(sets: Sequence[LabelledSentences] | None, entry: LabelledSentences) -> AbstractVerdict:
+    """Return the verdict on `entry`, the prediction for an abstract: a label and sentences.
 
     `sets` are the gold sets of the abstract, or None if the abstract is not relevant.
 
@@ -818,12 +818,12 @@ def judge_abstract(sets: Sequence[LabelledSentences] | None, predicted: Labelled
     if sets is None:
         return _VERDICT_ON_IRRELEVANT
     keys_of_sets = [sentence_keys(gold_set.sentences) for gold_set in sets]
-    predicted_keys = [as_key(sentence) for sentence in predicted.sentences]
+    predicted_keys = [as_key(sentence) for sentence in entry.sentences]
     length_of_shortest_set = min([len(keys) for keys in keys_of_sets])
     leading_count = max(SENTENCE_CAP, length_of_shortest_set)
     leading_keys = frozenset(predicted_keys[:leading_count])
     return AbstractVerdict(
-        is_label_right=predicted.label == sets[0].label,  # all gold sets of an abstract have the same label
+        is_label_right=entry.label == sets[0].label,  # all gold sets of an abstract have the same label
         leading_count=leading_count,
         contained_set=_first_contained_set(keys_of_sets, leading_keys),
         correct_sentences=_find_correct_sentences(keys_of_sets, frozenset(predicted_keys)),
@@ -886,30 +886,30 @@ def _show_gold_sets(sets: Sequence[LabelledSentences]) -> str:
 
 
 def _explain_abstract(
-    abstract: str, sets: Sequence[LabelledSentences] | None, predicted: LabelledSentences
+    abstract: str, sets: Sequence[LabelledSentences] | None, entry: LabelledSentences
 ) -> Iterator[str]:
-    """Yield the lines that explain how the prediction for an abstract was judged.
+    """Yield the lines that explain how `entry`, the prediction for an abstract, was judged.
 
     `sets` are the gold sets of the abstract, or None if the abstract is not relevant.
     """
     if sets is None:
         yield f"abstract {short_text(abstract)}: not relevant"
         yield "  gold       -"
-        yield f"  predicted  {_show_prediction(predicted)}"
-        yield f"  wrong      1 abstract, {number_with_noun(len(predicted.sentences), 'sentence')}"
+        yield f"  predicted  {_show_prediction(entry)}"
+        yield f"  wrong      1 abstract, {number_with_noun(len(entry.sentences), 'sentence')}"
         return
-    verdict = judge_abstract(sets, predicted)
+    verdict = judge_abstract(sets, entry)
     yield f"abstract {short_text(abstract)}: relevant"
     yield f"  gold       {_show_gold_sets(sets)}"
-    yield f"  predicted  {_show_prediction(predicted)}"
+    yield f"  predicted  {_show_prediction(entry)}"
     yield from _explain_verdict(verdict)
-    yield from _explain_sentences(predicted, sets, verdict)
+    yield from _explain_sentences(entry, sets, verdict)
 
 
-def _show_prediction(predicted: LabelledSentences) -> str:
+def _show_prediction(entry: LabelledSentences) -> str:
     """Return the prediction for an abstract as explanations show it: `SUPPORT  [2, '5']`."""
-    shown_sentences = ", ".join([quoted(sentence) for sentence in predicted.sentences])
-    return f"{predicted.label}  [{shown_sentences}]"
+    shown_sentences = ", ".join([quoted(sentence) for sentence in entry.sentences])
+    return f"{entry.label}  [{shown_sentences}]"
 
 
 def _explain_missed_abstract(abstract: str, sets: Sequence[LabelledSentences]) -> Iterator[str]:
@@ -934,15 +934,15 @@ def _explain_verdict(verdict: AbstractVerdict) -> Iterator[str]:
 
 
 def _explain_sentences(
-    predicted: LabelledSentences, sets: Sequence[LabelledSentences], verdict: AbstractVerdict
+    entry: LabelledSentences, sets: Sequence[LabelledSentences], verdict: AbstractVerdict
 ) -> Iterator[str]:
     """Yield a line for each predicted sentence of a relevant abstract: whether the sentence is correct, or why not.
 
     An example is `  sentence 3: wrong: its gold set also needs {4}`.
     """
-    missing_by_sentence = _missing_by_sentence(sets, sentence_keys(predicted.sentences))
+    missing_by_sentence = _missing_by_sentence(sets, sentence_keys(entry.sentences))
     explained_keys: set[Hashable] = set()
-    for sentence in predicted.sentences:
+    for sentence in entry.sentences:
         key = as_key(sentence)
         outcome = _outcome_of_sentence(key, verdict, missing_by_sentence)
         if key in explained_keys:

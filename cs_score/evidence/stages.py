@@ -220,9 +220,9 @@ def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Pr
 
     Raises InputError if the claims or their order differ.
     """
-    for line_number, (claim, predicted) in enumerate(zip(gold.content, predictions.content), start=1):
-        if claim.id != predicted.id:
-            problem = f"id {quoted(predicted.id)} where {gold.name} has {quoted(claim.id)}"
+    for line_number, (claim, prediction) in enumerate(zip(gold.content, predictions.content), start=1):
+        if claim.id != prediction.id:
+            problem = f"id {quoted(prediction.id)} where {gold.name} has {quoted(claim.id)}"
             remedy = "--any-order matches claims by id"
             raise InputError(problem, file=predictions.name, place=f"line {line_number}", remedy=remedy)
     _check_claim_counts(gold, predictions)
@@ -345,10 +345,10 @@ class Retrieval(Stage):
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield each document of gold for a claim; it is right if it is retrieved."""
-        retrieved = set(unit.prediction.content)
+        retrieved_numbers = set(unit.prediction.content)
         for document in unit.gold.evidence:
             number = _document_number(document)
-            if number in retrieved:
+            if number in retrieved_numbers:
                 yield Part(noun="document", value=document, is_right=True, judgment="retrieved")
                 continue
             missed = Fault(kind=MISSED_DOCUMENT, part=document, predicted=None, gold=number)
@@ -411,11 +411,11 @@ class Rationale(Stage):
         A sentence counts as often as it is listed.
         """
         sets_by_document = unit.gold.evidence
-        predicted = unit.prediction.content
+        sentences_by_document = unit.prediction.content
         relevant_count = sum([count_sentences(sets) for sets in sets_by_document.values()])
-        retrieved_count = sum([len(sentences) for sentences in predicted.values()])
+        retrieved_count = sum([len(sentences) for sentences in sentences_by_document.values()])
         correct_count = 0
-        for document, sentences in predicted.items():
+        for document, sentences in sentences_by_document.items():
             correct_count += sum(_are_correct(sets_by_document.get(document, ()), sentences))
         return relevant_count, retrieved_count, correct_count
 
@@ -425,22 +425,22 @@ class Rationale(Stage):
         The counts in the `row` are not needed, since the sentences are compared again.
         """
         sets_by_document = unit.gold.evidence
-        predicted = unit.prediction.content
+        sentences_by_document = unit.prediction.content
         yield f"claim {short_text(unit.id)}"
-        for document in dict.fromkeys([*predicted, *sets_by_document]):
+        for document in dict.fromkeys([*sentences_by_document, *sets_by_document]):
             yield ""
             yield f"document {short_text(document)}"
-            yield from _explain_sentences(sets_by_document.get(document, ()), predicted.get(document))
+            yield from _explain_sentences(sets_by_document.get(document, ()), sentences_by_document.get(document))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield the judged parts of a claim: each gold set, then each predicted sentence that is in no gold set."""
         sets_by_document = unit.gold.evidence
-        predicted = unit.prediction.content
+        sentences_by_document = unit.prediction.content
         for document, sets in sets_by_document.items():
-            predicted_keys = sentence_keys(predicted.get(document, ()))
+            predicted_keys = sentence_keys(sentences_by_document.get(document, ()))
             for number, gold_set in enumerate(sets, start=1):
                 yield _judge_gold_set(document, number, gold_set, predicted_keys)
-        for document, sentences in predicted.items():
+        for document, sentences in sentences_by_document.items():
             for sentence in _extra_sentences(sets_by_document.get(document, ()), sentences):
                 yield _extra_sentence_part(document, sentence)
 
@@ -643,11 +643,11 @@ class Label(Stage):
             precision, recall, f1 = precision_recall_f1(counts.right, counts.predicted, counts.gold, divide)
             scores += [precision, recall, f1]
             f1_values.append(f1)
-        macro_f1 = _mean(f1_values, _count_labels_that_occur(counts_of_labels), divide)
+        macro_f1 = _mean_f1(f1_values, _count_labels_that_occur(counts_of_labels), divide)
         f1_values_without_nei = [f1 for label, f1 in zip(LABELS, f1_values) if label != NOT_ENOUGH_INFO]
         # The number of labels in the second mean. It is an array of twos if the sums are arrays, which `divide` needs.
         two_labels = 2 + 0 * document_count
-        return *scores, macro_f1, _mean(f1_values_without_nei, two_labels, divide)
+        return *scores, macro_f1, _mean_f1(f1_values_without_nei, two_labels, divide)
 
     def read_stage_value(self, value: object) -> dict[str, str]:
         """Return the predicted label of each document, given the JSON value under `labels`.
@@ -801,7 +801,7 @@ def _row_of_table(sums: Sequence[Any], position: int) -> Sequence[Any]:
     return sums[start : start + len(LABELS)]
 
 
-def _mean(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
+def _mean_f1(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
     """Return the sum of the F1 values of labels, divided by `label_count`.
 
     The values are numbers, arrays or ratios. If they are ratios, the mean is a ratio, too, with the denominator

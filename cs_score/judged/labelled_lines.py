@@ -269,7 +269,7 @@ class _Reader:
         Only the columns that scoring asks about are considered. Lines are searched only for columns that the table has,
         and usually the first line already has a filled cell.
         """
-        is_filled = {
+        has_filled_cell_by_column = {
             "label": self._has_some_label(),
             "wanted": bool(self._wanted_count_by_unit),
             "run": any(self._units_by_run),  # the name of some run is not empty
@@ -277,7 +277,7 @@ class _Reader:
             "class": self._has_column("class") and any(line.class_name for line in self._lines()),
             "weight": self._has_column("weight") and any(line.weight is not None for line in self._lines()),
         }
-        return frozenset([column for column, has_filled_cell in is_filled.items() if has_filled_cell])
+        return frozenset([column for column, has_filled_cell in has_filled_cell_by_column.items() if has_filled_cell])
 
     def _has_some_label(self) -> bool:
         """Return whether at least one line has a label. Lines without a label are counted under an empty text."""

@@ -4,7 +4,7 @@ A unit is a question, claim or topic. Assessments are lines with the label of an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cs_score.base.display import number_with_noun, one_line
@@ -73,16 +73,16 @@ def _no_label_column(file: JudgedFile, label_heading: str) -> str:
 # ---- Units and answers
 
 
-def units_of_file(file: JudgedFile) -> LinesByUnit:
+def lines_of_all_runs(file: JudgedFile) -> LinesByUnit:
     """Return the lines of all runs of a file by unit; the units are in the order of the file."""
     if len(file.units_by_run) == 1:
         only_run = next(iter(file.units_by_run))
         return file.units_by_run[only_run]  # no copy is made, since there may be a million lines
-    lines_of_all_runs: dict[str, list[LabelledLine]] = {}
-    for lines_by_unit in file.units_by_run.values():
-        for unit, lines in lines_by_unit.items():
-            lines_of_all_runs.setdefault(unit, []).extend(lines)
-    return lines_of_all_runs
+    lines_by_unit: dict[str, list[LabelledLine]] = {}
+    for lines_by_unit_of_run in file.units_by_run.values():
+        for unit, lines in lines_by_unit_of_run.items():
+            lines_by_unit.setdefault(unit, []).extend(lines)
+    return lines_by_unit
 
 
 class DistinctAnswers(NamedTuple):
@@ -192,14 +192,14 @@ def notices_of_unread_columns(assessments: JudgedFile, run: JudgedFile) -> list[
     return notices
 
 
-def notices_of_unused_answers(answers: DistinctAnswers, units: LinesByUnit) -> list[str]:
+def notices_of_unused_answers(answers: DistinctAnswers, assessed_units: Container[str]) -> list[str]:
     """Return up to two notices about answers that are not scored.
 
-    One is about answers for units that have no assessments, the other about repeated answers. `units` are the units of
-    the assessments.
+    One is about answers for units that have no assessments, the other about repeated answers. `assessed_units` are the
+    ids of the units with assessments.
     """
     notices = []
-    unassessed_units = [unit for unit in answers.lines_by_unit if unit not in units]
+    unassessed_units = [unit for unit in answers.lines_by_unit if unit not in assessed_units]
     if unassessed_units:
         answer_count = sum([len(answers.lines_by_unit[unit]) for unit in unassessed_units])
         notices.append(_notice_of_unassessed_units(unassessed_units, answer_count))

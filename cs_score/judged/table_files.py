@@ -81,7 +81,10 @@ class JudgedTable:
         self._ignored_columns = frozenset(ignored_columns)
 
     def rows(self) -> Iterator[TableRow]:
-        """Yield the rows in order, without blank lines. Raises InputError with the line if the file is no table."""
+        """Return an iterator over the rows in order, without blank lines.
+
+        Raises InputError, with the line, if the file is no table.
+        """
         later_lines = _decoded_lines(self._source)
         first_line = next(later_lines, "")  # which shows the format of the file
         lines = chain([first_line], later_lines)

@@ -139,7 +139,7 @@ class Measure(Record):
     @property
     def sum_columns(self) -> list[str]:
         """The columns of unit statistics from which a Cold Start measure is computed: `["SF:ALL:right", ...]`."""
-        statistic = _STATISTICS[self.average, self.statistic]
+        statistic = _STATISTIC_BY_AVERAGE_AND_NAME[self.average, self.statistic]
         return [f"{self.table}:{self.level}:{name}" for name in statistic.sum_columns]
 
 
@@ -191,7 +191,9 @@ COLD_START_STATISTICS: Final[tuple[Statistic, ...]] = (
     Statistic("F1", MACRO, _ALL_TABLES, ("f1", "rows")),
     Statistic("AP", "", (SF, LDC_MEAN), ("AP", "rankings"), ranking_formula=average_precision),
 )
-_STATISTICS: Final = {(statistic.average, statistic.name): statistic for statistic in COLD_START_STATISTICS}
+_STATISTIC_BY_AVERAGE_AND_NAME: Final = {
+    (statistic.average, statistic.name): statistic for statistic in COLD_START_STATISTICS
+}
 
 RANKING_FORMULAS: Final[Mapping[str, RankingFormula]] = {
     statistic.name: statistic.ranking_formula for statistic in COLD_START_STATISTICS if statistic.ranking_formula
@@ -256,15 +258,15 @@ _HEADLINES: Final[dict[str, tuple[str, ...]]] = {
 }
 """The measures that each task shows first. The first of them is the headline measure."""
 
-_UNRANKED: Final = "LDC-MEAN-ALL-Macro-F1"
-_UNRANKED_WITHOUT_LDC: Final = "SF-ALL-Micro-F1"
+_HEADLINE_WITHOUT_RANKINGS: Final = "LDC-MEAN-ALL-Macro-F1"
+_HEADLINE_WITHOUT_RANKINGS_AND_LDC: Final = "SF-ALL-Micro-F1"
 
 HEADLINE_REASONS: Final[Mapping[str, str]] = {
     "LDC-MEAN-AP": "the official score of TAC KBP 2017: nodes ranked by confidence, every LDC query counts alike",
     "SF-AP": "the official score of TAC KBP 2017 is an average precision; no LDC query groups these queries",
-    _UNRANKED: "there is no average precision; every LDC query counts alike, confidences do not count",
-    _UNRANKED_WITHOUT_LDC: "there is no average precision, and no LDC query groups these queries: all answers count "
-    "alike, confidences do not count",
+    _HEADLINE_WITHOUT_RANKINGS: "there is no average precision; every LDC query counts alike, confidences do not count",
+    _HEADLINE_WITHOUT_RANKINGS_AND_LDC: "there is no average precision, and no LDC query groups these queries: "
+    "all answers count alike, confidences do not count",
     "sentence_label_f1": "the publishers of SciFact select their own models by it: abstract, sentences and label must "
     "be right",
     "sentence_f1": "the primary metric of the task: document, sentences and verdict must be right",
@@ -275,8 +277,9 @@ HEADLINE_REASONS: Final[Mapping[str, str]] = {
 }
 """The reason why a measure is the headline measure of a task, as users read it."""
 
-_BY_NAME: Final = {str(measure): measure for measures in MEASURES.values() for measure in measures}
-_HOP: Final = "0|[1-9][0-9]{0,5}"
+_MEASURE_BY_NAME: Final = {str(measure): measure for measures in MEASURES.values() for measure in measures}
+_HOP_PATTERN: Final = "0|[1-9][0-9]{0,5}"
+"""A hop in the name of a measure, after `@`: a number without leading zeros."""
 
 
 def add_measures(task: str, names: Sequence[str], headlines: Sequence[str] = ()) -> None:
@@ -291,7 +294,7 @@ def add_measures(task: str, names: Sequence[str], headlines: Sequence[str] = ())
     MEASURES[task] = tuple([Measure(name) for name in names])
     _HEADLINES[task] = tuple(headlines) or (names[0],)
     for measure in MEASURES[task]:
-        _BY_NAME[str(measure)] = measure
+        _MEASURE_BY_NAME[str(measure)] = measure
 
 
 # ---- The search for measures
@@ -303,15 +306,15 @@ def parse_measure(text: str) -> Measure:
     Raises UsageError if there is no such measure. Only measures of Cold Start may have a hop.
     """
     name, at, hop = text.partition("@")
-    full_name = find_name(name, _BY_NAME)
+    full_name = find_name(name, _MEASURE_BY_NAME)
     if full_name is not None:
-        measure = _BY_NAME[full_name]
+        measure = _MEASURE_BY_NAME[full_name]
         if not at:
             return measure
         is_of_cold_start = bool(measure.table)
-        if is_of_cold_start and re.fullmatch(_HOP, hop):
+        if is_of_cold_start and re.fullmatch(_HOP_PATTERN, hop):
             return measure.at_level(hop)
-    raise UsageError(f"no measure called {text}{_suggestion(name, _BY_NAME)}")
+    raise UsageError(f"no measure called {text}{_suggestion(name, _MEASURE_BY_NAME)}")
 
 
 def find_name(text: str, names: Iterable[str]) -> str | None:
@@ -321,7 +324,7 @@ def find_name(text: str, names: Iterable[str]) -> str | None:
     Returns None if the text is none of the names, or if anything else comes after `@`.
     """
     name_in_text, at, hop = text.partition("@")
-    if at and not re.fullmatch(_HOP, hop):
+    if at and not re.fullmatch(_HOP_PATTERN, hop):
         return None
     for name in names:
         if name.casefold() == name_in_text.casefold():
@@ -371,7 +374,7 @@ def headline_names(task: str, has_ldc_queries: bool = True) -> tuple[str, ...]:
     """
     if task != COLD_START_MODE or has_ldc_queries:
         return _HEADLINES[task]
-    return tuple(name for name in _HEADLINES[task] if _BY_NAME[name].table == SF)
+    return tuple(name for name in _HEADLINES[task] if _MEASURE_BY_NAME[name].table == SF)
 
 
 def default_measure(task: str = COLD_START_MODE, *, has_ldc_queries: bool = True, has_rankings: bool = True) -> Measure:
@@ -381,9 +384,13 @@ def default_measure(task: str = COLD_START_MODE, *, has_ldc_queries: bool = True
     slot-filling queries if there are no LDC queries (`has_ldc_queries` is False). It is an F1 if there are no rankings
     (`has_rankings` is False), because the edition has none or the run has no node ids.
     """
-    if task == COLD_START_MODE and not has_rankings:
-        return _BY_NAME[_UNRANKED if has_ldc_queries else _UNRANKED_WITHOUT_LDC]
-    return _BY_NAME[headline_names(task, has_ldc_queries)[0]]
+    if task != COLD_START_MODE or has_rankings:
+        name = headline_names(task, has_ldc_queries)[0]
+    elif has_ldc_queries:
+        name = _HEADLINE_WITHOUT_RANKINGS
+    else:
+        name = _HEADLINE_WITHOUT_RANKINGS_AND_LDC
+    return _MEASURE_BY_NAME[name]
 
 
 def substitute_remark(has_ldc_queries: bool, reason: str) -> str:
@@ -402,7 +409,7 @@ def default_measure_for_scores(task: str, score_names: Iterable[str]) -> Measure
     The names show whether there are LDC queries, which may have several entry points, and whether there are rankings.
     """
     names_over_all_hops = [name.partition("@")[0] for name in score_names]
-    measures = [_BY_NAME[name] for name in names_over_all_hops if name in _BY_NAME]
+    measures = [_MEASURE_BY_NAME[name] for name in names_over_all_hops if name in _MEASURE_BY_NAME]
     has_ldc_queries = any(measure.table == LDC_MEAN for measure in measures)
     has_rankings = any(measure.statistic in RANKING_FORMULAS for measure in measures)
     return default_measure(task, has_ldc_queries=has_ldc_queries, has_rankings=has_rankings)
@@ -518,7 +525,7 @@ def _formulas(measures: tuple[Measure, ...]) -> list[tuple[Callable[..., Any], l
     position_by_column = {column: position for position, column in enumerate(sum_columns_of(measures))}
     formulas = []
     for measure in measures:
-        statistic = _STATISTICS[measure.average, measure.statistic]
+        statistic = _STATISTIC_BY_AVERAGE_AND_NAME[measure.average, measure.statistic]
         positions = [position_by_column[column] for column in measure.sum_columns]
         formulas.append((statistic.formula, positions))
     return formulas

@@ -47,12 +47,12 @@ class CheckedPool(Record):
     """The problems of assessments that were loaded as far as possible.
 
     `problem_kinds` are the kinds of problems; those that stop scoring come first. `remarks` are about the files.
-    `fatal` are the errors of lines that could not be loaded.
+    `fatal_errors` are the errors of lines that could not be loaded.
     """
 
     problem_kinds: Sequence[PoolProblem]
     remarks: Sequence[str]
-    fatal: Sequence[InputError]
+    fatal_errors: Sequence[InputError]
 
     @property
     def is_refused(self) -> bool:
@@ -89,11 +89,12 @@ def _pool_problems(loading: Loading, fatal_errors: Iterable[InputError], problem
     # Scoring stops at lines that cannot be loaded, and at those whose equivalence classes do not fit together.
     tree_problems = ProblemLog()
     errors = [*fatal_errors, *_errors_of_all_queries(loading, tree_problems)]
-    refused_places = _refused_places(errors)
+    problem_kinds = []
+    for description, places in _places_of_errors(errors).items():
+        problem_kinds.append(PoolProblem(description, is_refused=True, places=places))
     # Scoring passes over lines with other problems.
-    uncounted_places = _uncounted_places((problems, tree_problems))
-    problem_kinds = [PoolProblem(text, is_refused=True, places=places) for text, places in refused_places.items()]
-    problem_kinds += [PoolProblem(text, is_refused=False, places=places) for text, places in uncounted_places.items()]
+    for description, places in _places_of_uncounted_lines((problems, tree_problems)).items():
+        problem_kinds.append(PoolProblem(description, is_refused=False, places=places))
     return problem_kinds
 
 
@@ -104,13 +105,14 @@ def _errors_of_all_queries(loading: Loading, problems: ProblemLog) -> list[Input
     """
     assessments_by_query = group_by_query(loading.links.assessments)
     errors: list[InputError] = []
+    # The queries that scoring takes if users choose none.
     for query in loading.query_set.default_queries():
         assessments = assessments_by_query.get(query.base_id, [])
         errors += _errors_of_classes(query, assessments, loading, problems)
     return errors
 
 
-def _refused_places(errors: Iterable[InputError]) -> dict[str, list[str]]:
+def _places_of_errors(errors: Iterable[InputError]) -> dict[str, list[str]]:
     """Return the places of errors by the kind of error: `{"unknown judgment": ["pool.tab line 3"]}`."""
     places_by_kind: dict[str, list[str]] = defaultdict(list)
     for error in errors:
@@ -118,7 +120,7 @@ def _refused_places(errors: Iterable[InputError]) -> dict[str, list[str]]:
     return places_by_kind
 
 
-def _uncounted_places(logs: Iterable[ProblemLog]) -> dict[str, list[str]]:
+def _places_of_uncounted_lines(logs: Iterable[ProblemLog]) -> dict[str, list[str]]:
     """Return the places of lines that scoring leaves out, by the description of their problem.
 
     `logs` have the problems of the lines: `{"an empty column": ["pool.tab line 3"]}`.
@@ -187,10 +189,16 @@ def _is_about(error: InputError, line: Assessment) -> bool:
 
 
 def _kind_of_error(error: InputError) -> str:
-    """Return the message of an error without details such as ids, which is the same for all errors of a kind."""
-    text = _DETAILS.sub("", error.problem)
+    """Return the message of an error without details such as ids, which is the same for all errors of a kind.
+
+    For example, `Correct entry without equivalence class, query = 00fb79cef8 at line 3` becomes `correct entry without
+    equivalence class`.
+    """
     if error.code == "QUERY_NOT_LOADED":
+        # `_DETAILS` removes the end of a message, but the id of the query is in the middle of this one. The remedy is
+        # the reason why the query is not there.
         return f"a query that is not there; {error.remedy}"
+    text = _DETAILS.sub("", error.problem)
     return text[:1].lower() + text[1:]
 
 

@@ -1,5 +1,5 @@
-"""Prepare the inputs of a scoring before they are loaded: convert files to runs, and validate runs. The account of a
-prepared file says what was changed and which problems were found.
+"""Prepare the inputs of a scoring before they are loaded: convert files to runs, and validate runs. A prepared run
+records how it was made from an input, and which problems the input has.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from cs_score.problems.log import ProblemLog
 
 
 class Conversion(NamedTuple):
-    """The result of a conversion: an account of the converted file, and the run that was made of it.
+    """The result of a conversion: the record of it, with the problems of the file, and the run that was made.
 
     `run_file` is None if the file has errors, so that no run can be made of it.
     """
 
-    account: PreparedRun
+    prepared_run: PreparedRun
     run_file: InMemory | None
 
     @property
@@ -58,25 +58,25 @@ def prepare_inputs(
 
     A knowledge base, for example, is replaced by a run with its answers to the queries, while a run stays as it is. All
     files of a folder are taken. The files in `knowledge_bases` are converted even if they do not look like knowledge
-    bases. The result also has an account of each run that was converted or validated. Raises InputError for a file that
+    bases. The result also has a record of each run that was converted or validated. Raises InputError for a file that
     cannot be prepared.
     """
     converted = _convert_files(files, settings, knowledge_bases)
-    for run in converted.runs:
-        settings.on_prepared(run)
+    for prepared_run in converted.prepared_runs:
+        settings.on_prepared(prepared_run)
     if not settings.validates:
         return converted
-    # Runs that were made of other files are validated, too.
+    # Runs that were made of other files are validated, too. `validate_inputs` calls `on_prepared` for validated runs.
     validated = validate_inputs(converted.files, settings)
-    return Preparation(files=validated.files, runs=converted.runs + validated.runs)
+    return Preparation(files=validated.files, prepared_runs=converted.prepared_runs + validated.prepared_runs)
 
 
 def _convert_files(
     files: Iterable[Input], settings: PreparationSettings, knowledge_bases: Collection[Input]
 ) -> Preparation:
-    """Return the files to score, with runs instead of files such as knowledge bases, and an account of each conversion.
+    """Return the files to score, with runs instead of files such as knowledge bases, and a record of each conversion.
 
-    All files of a folder are taken. A file with errors, of which no run can be made, has only an account.
+    All files of a folder are taken. If a file has errors, there is a record but no run.
     """
     converted = Preparation()
     for path in files:
@@ -86,13 +86,13 @@ def _convert_files(
                 converted.files.append(file)
                 continue
             conversion = _convert(file, converter, settings)
-            converted.runs.append(conversion.account)
+            converted.prepared_runs.append(conversion.prepared_run)
             converted.files += conversion.run_files
     return converted
 
 
 def _convert(file: Input, converter: Converter, settings: PreparationSettings) -> Conversion:
-    """Return the run that a converter makes of a file, with an account of the conversion.
+    """Return the run that a converter makes of a file, with a record of the conversion.
 
     Raises InputError for a file that cannot be read.
     """
@@ -108,6 +108,6 @@ def validate_inputs(files: Iterable[Input], settings: PreparationSettings) -> Pr
     Nothing is converted. Raises InputError for a run that cannot be validated or must not be scored.
     """
     validated = validate_runs(files, settings.queries, settings.limits, settings.new_log, settings.only_run_id)
-    for run in validated.runs:
-        settings.on_prepared(run)
+    for prepared_run in validated.prepared_runs:
+        settings.on_prepared(prepared_run)
     return validated

@@ -1,5 +1,7 @@
 """Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k. A node is an
 answer of a run, in one or several lines. A node of the second hop answers a query about the answer of its parent.
+Scheme A takes the best nodes of the run, scheme B the best nodes of each query. An orphan is a line about an answer
+without lines.
 """
 
 from __future__ import annotations
@@ -21,6 +23,10 @@ _DEPTH: Final = re.compile(r"([AB]):(\d+)", re.ASCII)
 _WHOLE_NUMBER: Final = re.compile(r"\s*([0-9]{1,9})", re.ASCII)
 _COLUMNS: Final = 9
 
+# The levels of queries: hops are counted from 0.
+_FIRST_HOP: Final = 0
+_SECOND_HOP: Final = 1
+
 _EXPECTED: Final = (
     '-depth should be of the form "[AB]:d". A/B is used to select A: top d nodes '
     "B: top d nodes from hop-0 and top dxd nodes from hop-1 (including parents to insure that there are no orphans) "
@@ -40,7 +46,7 @@ class Depth(Record):
 
     @classmethod
     def parse(cls, text: str) -> Depth | None:
-        """Return the depth that a text such as `B:5` stands for: scheme B with five nodes.
+        """Return the depth in a text: scheme B with five nodes for `B:5`.
 
         The text `0` and the empty text mean that the whole run is taken; then None is returned. Raises UsageError for
         any other text.
@@ -60,13 +66,13 @@ class _Node(NamedTuple):
     """A node (an answer of a run, in one or several lines) that may be taken.
 
     * `name`: the query and the node id, such as `CS14_0001:h1`.
-    * `level`: 0 for the first hop, 1 for the second.
+    * `hop`: 0 for the first hop, 1 for the second.
     * `first_line_number`: the smallest number of its lines.
     * `load_position`: the position of the node in the order in which nodes were loaded, from 0.
     """
 
     name: str
-    level: int
+    hop: int
     confidence: float
     first_line_number: float
     load_position: int
@@ -76,34 +82,37 @@ def discard_beyond_depth(
     depth: Depth,
     justifications_per_node: int | None,
     responses: Sequence[Response],
-    discarded: set[int],
+    discarded_indexes: set[int],
     problems: ProblemLog,
 ) -> None:
     """Discard the lines of a run that are not within the depth of pooling.
 
-    Their indexes are added to `discarded`, and they are reported to `problems`. The confidence of a node is computed
-    from at most `justifications_per_node` of its lines; None stands for all lines. All lines without node id form one
-    node without name, which is its own parent (rule depth-without-node-ids).
+    Their indexes are added to `discarded_indexes`, and they are reported to `problems`. The confidence of a node is
+    computed from at most `justifications_per_node` of its lines, or from all if it is None. All lines without node id
+    form one node without name, which is its own parent (rule depth-without-node-ids).
     """
-    lines_by_node = _lines_by_node(responses, discarded)
-    nodes_by_root = _nodes_by_root(depth, justifications_per_node, lines_by_node)
-    taken_nodes = _taken_per_query(depth, nodes_by_root) if depth.is_per_query else _taken_of_run(depth, nodes_by_root)
-    for line in _lines_of_other_nodes(taken_nodes, lines_by_node):
-        discarded.add(line.index)
+    lines_by_node = _lines_by_node(responses, discarded_indexes)
+    nodes_by_query = _nodes_by_query(depth, justifications_per_node, lines_by_node)
+    if depth.is_per_query:
+        taken_names = _names_taken_by_scheme_b(depth, nodes_by_query)
+    else:
+        taken_names = _names_taken_by_scheme_a(depth, nodes_by_query)
+    for line in _lines_of_other_nodes(taken_names, lines_by_node):
+        discarded_indexes.add(line.index)
         if depth.is_per_query:  # scheme A reports nothing (rule depth-over-all-queries)
             _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
-    _discard_orphans(depth, responses, discarded, problems)
+    _discard_orphans(depth, responses, discarded_indexes, problems)
 
 
-def _lines_of_other_nodes(taken_nodes: Collection[str], lines_by_node: Mapping[str, _NodeLines]) -> list[Response]:
-    """Return the lines of the nodes that are beyond the depth: those that are not among `taken_nodes`.
+def _lines_of_other_nodes(taken_names: Collection[str], lines_by_node: Mapping[str, _NodeLines]) -> list[Response]:
+    """Return the remaining lines of the nodes beyond the depth, whose names are not among `taken_names`.
 
-    `taken_nodes` are the names of nodes, such as `CS14_0001:h1`.
+    A name is, for example, `CS14_0001:h1`.
     """
     lines: list[Response] = []
     for name, node_lines in lines_by_node.items():
-        if name not in taken_nodes:
-            lines += node_lines.lines_left
+        if name not in taken_names:
+            lines += node_lines.remaining_lines
     return lines
 
 
@@ -113,43 +122,46 @@ class _NodeLines(NamedTuple):
     The last line of a node, even a discarded one, tells its hop.
     """
 
-    lines_left: Sequence[Response]
-    level: int
+    remaining_lines: Sequence[Response]
+    hop: int
 
 
-def _lines_by_node(responses: Iterable[Response], discarded: Collection[int]) -> dict[str, _NodeLines]:
+def _lines_by_node(responses: Iterable[Response], discarded_indexes: Collection[int]) -> dict[str, _NodeLines]:
     """Return the lines of each node that has a line left, by the name of the node: `{"CS14_0001:h1": ...}`.
 
-    `discarded` are the indexes of the lines that are discarded.
+    `discarded_indexes` are the indexes of the lines that are discarded.
     """
     all_lines_by_node: dict[str, list[Response]] = defaultdict(list)
     for line in responses:
         all_lines_by_node[line.node or ""].append(line)
     lines_by_node = {}
     for name, lines in all_lines_by_node.items():
-        lines_left = [line for line in lines if line.index not in discarded]
-        if lines_left:
+        remaining_lines = [line for line in lines if line.index not in discarded_indexes]
+        if remaining_lines:
             hop = lines[-1].query.level  # the last line tells the hop, even if it is discarded
-            lines_by_node[name] = _NodeLines(lines_left, hop)
+            lines_by_node[name] = _NodeLines(remaining_lines, hop)
     return lines_by_node
 
 
-def _discard_orphans(depth: Depth, responses: Iterable[Response], discarded: set[int], problems: ProblemLog) -> None:
+def _discard_orphans(
+    depth: Depth, responses: Iterable[Response], discarded_indexes: set[int], problems: ProblemLog
+) -> None:
     """Discard and report orphans: the lines of follow-on queries about answers that have no line left.
 
-    The indexes of the lines are added to `discarded`. The second hop is treated first, because the third hop asks about
-    its answers, and some of these are discarded here.
+    The indexes of the lines are added to `discarded_indexes`. The second hop is treated first, because the third hop
+    asks about its answers, and some of these are discarded here.
     """
     code = "DISCARDED_DEPENDENT_DEPTH" if depth.is_per_query else "DISCARDED_DEPENDENT"
-    lines_by_level: dict[int, list[Response]] = defaultdict(list)
+    lines_by_hop: dict[int, list[Response]] = defaultdict(list)
     for line in responses:
-        if line.index not in discarded:
-            lines_by_level[line.query.level].append(line)
-    for level in (0, 1):  # the hop of the answers; their follow-on queries belong to the next hop
-        follow_on_queries = {line.follow_on_id for line in lines_by_level[level] if line.index not in discarded}
-        orphans = [line for line in lines_by_level[level + 1] if line.query.short_id not in follow_on_queries]
+        if line.index not in discarded_indexes:
+            lines_by_hop[line.query.level].append(line)
+    for hop in (_FIRST_HOP, _SECOND_HOP):
+        # The lines of the next hop answer the follow-on queries about the answers of this hop.
+        follow_on_ids = {line.follow_on_id for line in lines_by_hop[hop] if line.index not in discarded_indexes}
+        orphans = [line for line in lines_by_hop[hop + 1] if line.query.short_id not in follow_on_ids]
         for line in orphans:
-            discarded.add(line.index)
+            discarded_indexes.add(line.index)
             _report_discarded(line, code, problems)
 
 
@@ -158,28 +170,46 @@ def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
     problems.add(code, f"\n{line.text}\n", place=line.place)
 
 
-def _nodes_by_root(
+def _nodes_by_query(
     depth: Depth, justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]
 ) -> dict[str, list[_Node]]:
-    """Return the nodes that may be taken, the best first, by root: the text before the first colon of their id.
+    """Return the nodes that may be taken, the best first, by the query with whose id their name begins.
 
-    The root of `CS14_0001:h1` is the query `CS14_0001`. Among nodes with equal confidence, scheme B (a depth for each
-    query) puts the node with the smallest line number first, and scheme A (one depth for the run) the node with the
-    largest. A parent without lines of its own is a node, too.
+    The node `CS14_0001:h1` belongs to the query `CS14_0001`. Among nodes with equal confidence, scheme B (a depth for
+    each query) puts the node with the smallest line number first, and scheme A (one depth for the run) the node with
+    the largest. A parent without lines of its own is a node, too.
     """
     confidence_by_node = _own_confidences(justifications_per_node, lines_by_node)
-    # For each root, its nodes by name and hop.
-    node_by_key_of_root: dict[str, dict[tuple[str, int], _Node]] = defaultdict(dict)
+    nodes_by_query: dict[str, list[_Node]] = defaultdict(list)
     for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
-        root = name.partition(":")[0]
-        node_by_key = node_by_key_of_root[root]
-        if node_lines.level == 1 and not _has_lines_of_parent(name, lines_by_node):
-            # The parent is a node that the loop does not meet. Several children may have the same parent.
-            parent = _parent_without_lines(name, load_position)
-            node_by_key.setdefault((parent.name, 0), parent)
-        confidence = _path_confidence(name, node_lines.level, confidence_by_node)
-        node_by_key[name, node_lines.level] = _make_node(name, node_lines, confidence, load_position)
-    return {root: _best_first(node_by_key.values(), depth) for root, node_by_key in node_by_key_of_root.items()}
+        confidence = _path_confidence(name, node_lines.hop, confidence_by_node)
+        nodes_by_query[_query_of(name)].append(_make_node(name, node_lines, confidence, load_position))
+    for query_id, parents in _parents_without_lines(lines_by_node).items():
+        nodes_by_query[query_id] += parents
+    return {query_id: _best_first(nodes, depth) for query_id, nodes in nodes_by_query.items()}
+
+
+def _query_of(name: str) -> str:
+    """Return the id of the query with which the name of a node begins: `CS14_0001:h1:h2` -> `CS14_0001`."""
+    return name.partition(":")[0]
+
+
+def _parents_without_lines(lines_by_node: Mapping[str, _NodeLines]) -> dict[str, list[_Node]]:
+    """Return the parents of nodes of the second hop that have no line left, by their query.
+
+    The confidence of such a parent is 0, so that it is taken last. It has the load position of its first child.
+    """
+    # By query and name, because several children may have the same parent.
+    parents_by_query: dict[str, dict[str, _Node]] = defaultdict(dict)
+    for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
+        parent_name = parent_node(name)
+        has_lines_of_parent = parent_name in lines_by_node and parent_name != name
+        if node_lines.hop == _SECOND_HOP and not has_lines_of_parent:
+            parent = _Node(
+                name=parent_name, hop=_FIRST_HOP, confidence=0.0, first_line_number=0, load_position=load_position
+            )
+            parents_by_query[_query_of(name)].setdefault(parent_name, parent)
+    return {query_id: list(parents.values()) for query_id, parents in parents_by_query.items()}
 
 
 def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_position: int) -> _Node:
@@ -187,10 +217,10 @@ def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_positi
 
     The node is ranked by its `confidence`. `load_position` is its position in the order of loading, from 0.
     """
-    first_line_number = min([line.number for line in node_lines.lines_left])
+    first_line_number = min([line.number for line in node_lines.remaining_lines])
     return _Node(
         name=name,
-        level=node_lines.level,
+        hop=node_lines.hop,
         confidence=confidence,
         first_line_number=first_line_number,
         load_position=load_position,
@@ -200,35 +230,21 @@ def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_positi
 def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]) -> dict[str, float]:
     """Return the confidence of each node, computed from its own lines: `{"CS14_0001:h1": 0.9, ...}`.
 
-    At most `justifications_per_node` of its lines are used; None stands for all lines.
+    At most `justifications_per_node` of its lines are used, or all if it is None.
     """
     confidence_by_node = {}
     for name, node_lines in lines_by_node.items():
-        confidences = [line.confidence for line in node_lines.lines_left]
+        confidences = [line.confidence for line in node_lines.remaining_lines]
         confidence_by_node[name] = node_confidence(confidences, justifications_per_node)
     return confidence_by_node
 
 
-def _path_confidence(name: str, level: int, confidence_by_node: Mapping[str, float]) -> float:
+def _path_confidence(name: str, hop: int, confidence_by_node: Mapping[str, float]) -> float:
     """Return the confidence by which a node is ranked; at the second hop it is multiplied by that of the parent."""
     confidence = confidence_by_node[name]
-    if level == 1:
+    if hop == _SECOND_HOP:
         confidence *= confidence_by_node.get(parent_node(name), 0.0)
     return confidence
-
-
-def _has_lines_of_parent(name: str, lines_by_node: Mapping[str, _NodeLines]) -> bool:
-    """Return whether the parent of a node of the second hop is another node that has lines left."""
-    parent = parent_node(name)
-    return parent in lines_by_node and parent != name
-
-
-def _parent_without_lines(name: str, load_position: int) -> _Node:
-    """Return the parent of a node of the second hop if no line has the parent: its confidence is 0.
-
-    It is therefore taken last. `name` is the name of the child, such as `CS14_0001:h1:h2`.
-    """
-    return _Node(name=parent_node(name), level=0, confidence=0.0, first_line_number=0, load_position=load_position)
 
 
 def _best_first(nodes: Iterable[_Node], depth: Depth) -> list[_Node]:
@@ -237,35 +253,39 @@ def _best_first(nodes: Iterable[_Node], depth: Depth) -> list[_Node]:
     return sorted(nodes, key=lambda node: (-node.confidence, sign * node.first_line_number, node.load_position))
 
 
-def _taken_per_query(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> set[str]:
-    """Return the names of the nodes that scheme B takes: the best ones of each query.
+def _names_taken_by_scheme_b(depth: Depth, nodes_by_query: Mapping[str, Sequence[_Node]]) -> set[str]:
+    """Return the names of the nodes that scheme B takes, which has a depth for each query: the best ones of each query.
 
-    `nodes_by_root` has the nodes of each query, the best first. The parents of nodes of the second hop are taken, too.
+    `nodes_by_query` has the nodes of each query, the best first. The parents of nodes of the second hop are taken, too.
     """
-    taken_nodes: set[str] = set()
-    for nodes in nodes_by_root.values():
-        first_hop = [node.name for node in nodes if node.level == 0]
-        second_hop = [node.name for node in nodes if node.level == 1]
-        taken_nodes.update(first_hop[: depth.node_count])
+    taken_names: set[str] = set()
+    for nodes in nodes_by_query.values():
+        first_hop = [node.name for node in nodes if node.hop == _FIRST_HOP]
+        second_hop = [node.name for node in nodes if node.hop == _SECOND_HOP]
+        taken_names.update(first_hop[: depth.node_count])
         # The depth is squared: as many nodes as if each node of the first hop had `node_count` nodes below it.
         for name in second_hop[: depth.node_count**2]:
-            taken_nodes.add(name)
-            taken_nodes.add(parent_node(name))
-    return taken_nodes
+            taken_names.add(name)
+            taken_names.add(parent_node(name))
+    return taken_names
 
 
-def _taken_of_run(depth: Depth, nodes_by_root: Mapping[str, Sequence[_Node]]) -> set[str]:
-    """Return the names of the nodes that scheme A takes: the first ones of the whole run.
+def _names_taken_by_scheme_a(depth: Depth, nodes_by_query: Mapping[str, Sequence[_Node]]) -> set[str]:
+    """Return the names of the nodes that scheme A takes, which has one depth for the run: the first ones of the run.
 
-    `nodes_by_root` has the nodes of each query, the best first. Nodes are taken query by query, in the order of the
+    `nodes_by_query` has the nodes of each query, the best first. Nodes are taken query by query, in the order of the
     queries as text (rule depth-over-all-queries). Nodes of the second hop are taken only if their parents are.
     """
     all_nodes: list[_Node] = []
-    for root in sorted(nodes_by_root):
-        all_nodes += nodes_by_root[root]
-    first_hop = [node.name for node in all_nodes if node.level == 0]
+    for query_id in sorted(nodes_by_query):
+        all_nodes += nodes_by_query[query_id]
+    first_hop = [node.name for node in all_nodes if node.hop == _FIRST_HOP]
     taken_parents = set(first_hop[: depth.node_count])
-    second_hop = [node.name for node in all_nodes if node.level == 1 and parent_node(node.name) in taken_parents]
+    second_hop = []
+    for node in all_nodes:
+        if node.hop == _SECOND_HOP and parent_node(node.name) in taken_parents:
+            second_hop.append(node.name)
+    # The depth is squared: as many nodes as if each node of the first hop had `node_count` nodes below it.
     return taken_parents.union(second_hop[: depth.node_count**2])
 
 
@@ -303,12 +323,12 @@ class _Line(NamedTuple):
         )
 
     @property
-    def level(self) -> int:
+    def hop(self) -> int:
         """The hop, counted from 0: 1 for the query id `CS14_0001_0123456789ab`, which has three parts.
 
         It is negative for blank lines and comments.
         """
-        query = self.query.rstrip("_")
+        query = self.query.rstrip("_")  # as in the reference program, empty parts at the end do not count
         part_count = query.count("_") + 1 if query else 0
         return part_count - 2
 
@@ -329,16 +349,16 @@ def kept_lines(texts: Sequence[str], most_documents: int) -> list[bool]:
     A node keeps its most confident line from each document, for at most `most_documents` documents. A line of a later
     hop answers a query about an earlier answer. It is kept only if a line with this earlier answer is kept.
     """
-    lines_by_level: dict[int, list[_Line]] = defaultdict(list)
+    lines_by_hop: dict[int, list[_Line]] = defaultdict(list)
     for number, text in enumerate(texts):
         line = _Line.read(number, text)
-        lines_by_level[line.level].append(line)
+        lines_by_hop[line.hop].append(line)
     kept_numbers: set[int] = set()
-    for level in sorted(lines_by_level):
-        lines = lines_by_level[level]
-        has_parents = level - 1 in lines_by_level and level != 0  # lines of the first hop, level 0, have no parents
+    for hop in sorted(lines_by_hop):  # the first hop is 0; blank lines and comments have negative numbers
+        lines = lines_by_hop[hop]
+        has_parents = hop != _FIRST_HOP and hop - 1 in lines_by_hop
         if has_parents:
-            kept_parents = [line for line in lines_by_level[level - 1] if line.number in kept_numbers]
+            kept_parents = [line for line in lines_by_hop[hop - 1] if line.number in kept_numbers]
             lines = _lines_below(kept_parents, lines)
         kept_numbers.update([line.number for line in _best_lines(lines, most_documents)])
     return [number in kept_numbers for number in range(len(texts))]

@@ -1,5 +1,5 @@
 """Validate runs and assessments before they are scored: load them with all problems, repair, apply limits, and write.
-A validated run is sorted, and lines beyond the limits are left out. An account says what was done to a run.
+A validated run is sorted, and lines beyond the limits are left out.
 
 A diff keeps the order of the input, since otherwise the changes could not be seen.
 """
@@ -73,7 +73,7 @@ class CheckedRun(Record, dict=True):
     def validated(self) -> ValidatedText:
         """Return the validated run, with remarks for the user and the queries whose lines are left out."""
         dropped_query_ids = [
-            query.full_id for query in self._lines_by_query if query.short_id in self._queries_of_skipped_lines
+            query.full_id for query in self._lines_by_query if query.short_id in self._short_ids_of_dropped_queries
         ]
         return ValidatedText(
             pieces=self._pieces(), remarks=self.loading.remarks, dropped_query_ids=sorted(dropped_query_ids)
@@ -99,8 +99,8 @@ class CheckedRun(Record, dict=True):
         for response in self.loading.links.responses:
             if response.node is None:
                 continue
-            # For a query of the first hop `node` is the query's id and the node id: CS14_0001:h1. To look at the colon
-            # there saves splitting the columns of most lines.
+            # For a query of the first hop, `node` is the query's id and the node id: CS14_0001:h1, or CS14_0001h1 if
+            # the node id is h1, without a colon. To look there saves splitting the columns of most lines.
             query_id = response.query.full_id
             is_first_hop = response.query.level == 0
             if is_first_hop and response.node.startswith(":", len(query_id)):
@@ -131,15 +131,15 @@ class CheckedRun(Record, dict=True):
         return lines_by_query
 
     @cached_property
-    def _queries_of_skipped_lines(self) -> frozenset[str]:
-        """The short ids of the queries about answers of skipped lines (rule below-skipped-lines)."""
+    def _short_ids_of_dropped_queries(self) -> frozenset[str]:
+        """The short ids of the queries about answers of skipped lines, which are dropped (rule below-skipped-lines)."""
         return frozenset([line.follow_on_id for line in self.loading.links.skipped_lines])
 
     def written_lines(self) -> Iterator[WrittenLine]:
         """Yield the lines of the validated run in the order in which they are written.
 
         The lines of a query are sorted by confidence, then by line number. A line that is equal to the line before it
-        is left out.
+        is left out, but counted: made-up node ids have the count in them.
         """
         writer = _LineWriter(self.loading)
         line_count = 0
@@ -163,7 +163,7 @@ class CheckedRun(Record, dict=True):
 
         Queries about the answers of skipped lines are left out (rule below-skipped-lines).
         """
-        queries = [query for query in self._lines_by_query if query.short_id not in self._queries_of_skipped_lines]
+        queries = [query for query in self._lines_by_query if query.short_id not in self._short_ids_of_dropped_queries]
         queries.sort(key=attrgetter("short_id"))
         queries.sort(key=attrgetter("level"))
         return queries
@@ -181,10 +181,11 @@ class _LineWriter:
     """Write lines of a validated run as text: all of them get the run id of the first line (rule first-run-id)."""
 
     def __init__(self, loading: Loading) -> None:
-        """Prepare to write the lines in `loading`, the first of which gives all lines their run id."""
+        """Prepare to write the lines in `loading`. The first line gives all lines their run id."""
         responses = loading.links.responses
         self._run_id = responses[0].run_id if responses else ""
-        self._letters = _letters_of_node_ids(loading.digests)
+        # Made-up node ids have letters of the run in them, which are derived from the digests of the input files.
+        self._letters_of_made_up_ids = _letters_of_node_ids(loading.digests)
         self._altered_indexes = loading.links.altered_indexes
         self._nine_column_files = {name for name, schema in loading.layouts.items() if schema is RUN_2017}
 
@@ -194,15 +195,17 @@ class _LineWriter:
         `query_node` is the node id that the query gives to its lines, if there is one (rule query-node-ids). A line
         without node id gets a made-up one (rule made-up-node-ids).
         """
-        node = query_node
+        new_node_id = query_node
         if response.node is None and not query_node:
-            node = f":NIL_{self._letters}{line_number:09d}"  # the letters are those of this run
-        keeps_ids = not node and response.run_id == self._run_id
+            new_node_id = f":NIL_{self._letters_of_made_up_ids}{line_number:09d}"
+        keeps_ids = not new_node_id and response.run_id == self._run_id
+        # A tab at the end means that the node id, the last of nine columns, is empty.
         has_all_columns = response.file in self._nine_column_files and not response.text.endswith("\t")
-        if keeps_ids and has_all_columns and response.index not in self._altered_indexes:
+        is_unaltered = response.index not in self._altered_indexes  # no column was repaired
+        if keeps_ids and has_all_columns and is_unaltered:
             # The line is written as it was read, which saves two thirds of the time for nearly all lines.
             return f"{response.text}\n"
-        return _written_text(response, self._run_id, node)
+        return _written_text(response, self._run_id, new_node_id)
 
 
 def _letters_of_node_ids(digests: Iterable[InputDigest]) -> str:
@@ -218,15 +221,15 @@ def _letters_of_node_ids(digests: Iterable[InputDigest]) -> str:
     return "".join(letters)
 
 
-def _written_text(response: Response, run_id: str, node: str | None) -> str:
-    """Return a line of a validated run with this run id and this node id; without `node` the line keeps its own.
+def _written_text(response: Response, run_id: str, new_node_id: str | None) -> str:
+    """Return a line of a validated run with this run id and node id; without a new node id the line keeps its own.
 
     Relation, value and provenance are written as they were read and repaired.
     """
     columns = response.text.split("\t")
-    query_id, slot, _run_id, _relation, _value, value_type, _provenance, confidence, *node_id = columns
-    # A decimal number without exponent is legal already.
-    if "." not in confidence or "e" in confidence:
+    query_id, slot, _run_id, _relation, _value, value_type, _provenance, confidence = columns[:8]
+    has_plain_confidence = "." in confidence and "e" not in confidence  # 0.5, but not 1 or 1e-3
+    if not has_plain_confidence:
         confidence = read_confidence(confidence).text
     relation, value, provenance = response.answer
     new_columns = (
@@ -238,7 +241,7 @@ def _written_text(response: Response, run_id: str, node: str | None) -> str:
         value_type.upper(),
         provenance,
         confidence,
-        node or node_id[0],
+        new_node_id or columns[8],
     )
     return "\t".join(new_columns) + "\n"
 
@@ -251,7 +254,10 @@ class _Pooling:
         self._limits = limits
 
     def discard_lines(self, loading: Loading) -> None:
-        """Discard the lines that were loaded beyond the depth of pooling, unless there was a fatal condition."""
+        """Discard the lines that were loaded beyond the depth of pooling, unless there was a fatal condition.
+
+        The depth is a number of nodes (answers), of the whole run or of each query; the best nodes keep their lines.
+        """
         depth = self._limits.depth
         if depth is None or loading.problems.fatal_errors:
             return
@@ -307,14 +313,16 @@ def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentL
     InputError after all of them are in the log.
     """
     problems = loading.problems
-    last_errors: list[InputError] = []
+    load_error: InputError | None = None
     try:
         loading.load(run)
     except InputError as error:
-        last_errors.append(error)
+        load_error = error
     if documents is not None:
         _verify_lines(loading, documents, problems)
-    problems.fatal_errors += last_errors
+    if load_error is not None:
+        # It ended the loading, so that it comes after the other fatal conditions.
+        problems.fatal_errors.append(load_error)
     problems.end_if_fatal(loading.remarks)
     _report_run_ids(loading.links.responses, problems)
 
@@ -357,11 +365,11 @@ def differences(checked: CheckedRun) -> Iterator[str]:
 
     Raises UsageError for a run from standard input, which cannot be read twice.
     """
+    # By file and number of the old line. One new line replaces it; old lines that are not there are left out.
     new_lines_by_file: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
     for text, response in checked.written_lines():
-        # One new line replaces one old line; old lines without entry are left out.
         new_lines_by_file[response.file][response.number] = (text.removesuffix("\n"),)
-    for name in checked.loading.layouts:
+    for name in checked.loading.layouts:  # the names of all files, in load order
         if name == "-":
             raise UsageError("--diff reads the run twice; give it as a file")
         yield from file_differences(name, new_lines_by_file[name])
@@ -383,7 +391,7 @@ class _KnownAlignment(SequenceMatcher[str]):
 class _Stretch(NamedTuple):
     """A stretch of lines of a file, and the lines that replace them, both by positions as difflib gives them.
 
-    `tag` is `equal` or `replace`.
+    `tag` is `equal` if all these lines are unchanged, `replace` if each of them is replaced by other lines or none.
     """
 
     tag: str
@@ -405,7 +413,8 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
         old_lines.pop()
     new_lines, stretches = _align(old_lines, new_lines_by_number, ends_with_newline)
     header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
-    # A hunk consists of neighbouring changes, with a few unchanged lines around them.
+    # A hunk consists of neighbouring changes, with a few unchanged lines around them. The module difflib groups the
+    # changes; it need not look for them, because they are known.
     for opcodes in _KnownAlignment(stretches).get_grouped_opcodes(CONTEXT):
         hunk = [_Stretch(*opcode) for opcode in opcodes]
         yield header + _hunk_heading(hunk)
@@ -430,7 +439,7 @@ def _lines_of_stretch(
         return
     has_last_line = stretch.end == len(old_lines)
     if has_last_line and not ends_with_newline:
-        yield "\\ No newline at end of file\n"
+        yield "\\ No newline at end of file\n"  # it stands between the last old line and the new lines
     for line in new_lines[stretch.new_start : stretch.new_end]:
         yield f"+{line}\n"
 
@@ -457,18 +466,19 @@ def _align(
     new_lines: list[str] = []
     stretches: list[_Stretch] = []
     for number, old_line in enumerate(old_lines, start=1):
-        lines_of_number = list(new_lines_by_number.get(number, ()))
+        replacement_lines = list(new_lines_by_number.get(number, ()))
         has_newline = ends_with_newline or number < len(old_lines)
-        is_unchanged = has_newline and lines_of_number == [old_line]
-        _add_to_stretches(stretches, "equal" if is_unchanged else "replace", len(lines_of_number))
-        new_lines += lines_of_number
+        is_unchanged = has_newline and replacement_lines == [old_line]
+        _add_to_stretches(stretches, "equal" if is_unchanged else "replace", len(replacement_lines))
+        new_lines += replacement_lines
     return new_lines, stretches
 
 
 def _add_to_stretches(stretches: list[_Stretch], tag: str, new_line_count: int) -> None:
     """Add the next old line of a file to the stretches; `new_line_count` new lines replace it.
 
-    The last stretch is extended if it has the same `tag`; otherwise a new stretch begins.
+    A stretch consists of neighbouring old lines with the same tag (`equal` or `replace`), and of the new lines for
+    them. The last stretch is extended if it has this `tag`; otherwise a new stretch begins.
     """
     last = stretches[-1] if stretches else _Stretch("", start=0, end=0, new_start=0, new_end=0)
     new_end = last.new_end + new_line_count
@@ -508,10 +518,10 @@ class PreparedRun(Record):
 
 
 class Preparation(Struct):
-    """The files to score, in order and with prepared runs instead of their originals, and an account of each run."""
+    """The files to score, in order and with prepared runs instead of their originals, and a record of each of these."""
 
     files: list[Input] = field(default_factory=list)
-    runs: list[PreparedRun] = field(default_factory=list)
+    prepared_runs: list[PreparedRun] = field(default_factory=list)
 
 
 def validate_runs(
@@ -528,17 +538,17 @@ def validate_runs(
     the scored queries; `new_log` makes the log of problems of each run. Raises InputError if a run cannot be
     validated at all. A run with errors is returned; its method `check` raises InputError.
     """
-    validator = _Validator(QueryFiles(queries, [], []), RunLimits(justifications), new_log)
-    preparation = Preparation()
+    validator = _Validator(QueryFiles(queries, remarks=[], digests=[]), RunLimits(justifications), new_log)
+    all_files = Preparation()
     for file in files:
         run_files, other_files = _split_by_kind(file)
-        preparation.files += other_files
+        all_files.files += other_files
         if run_files:
             run_ids = _ids_to_validate(run_files) if only_run_id is None else [only_run_id]
-            validated = validator.validate(name_of(file), run_files, run_ids)
-            preparation.runs += validated.runs
-            preparation.files += validated.files
-    return preparation
+            validated_file = validator.validate(name_of(file), run_files, run_ids)
+            all_files.prepared_runs += validated_file.prepared_runs
+            all_files.files += validated_file.files
+    return all_files
 
 
 def _split_by_kind(file: Input) -> tuple[list[Input], list[Input]]:
@@ -565,28 +575,28 @@ class _Validator(NamedTuple):
     new_log: Callable[[], ProblemLog]
 
     def validate(self, name: str, run_files: list[Input], run_ids: Iterable[str | None]) -> Preparation:
-        """Return one file with the validated runs, and an account of each run: its problems, and what was changed.
+        """Return one file with the validated runs, and a record of each run with its problems and changes.
 
-        The runs have these `run_ids` in the run files; None stands for the only run. `name` is the name that the user
+        The runs have these `run_ids` in the run files; the id of an only run is None. `name` is the name that the user
         gave. Raises InputError if a run cannot be validated at all.
         """
         scored_as = f"{name} (validated)"
-        accounts = []
+        prepared_runs = []
         texts = []
         for run_id in run_ids:
             checked = check_run(run_files, self.queries, self.limits, self.new_log(), only_run_id=run_id)
             text = b"".join(encoded(checked.validated().pieces))
             texts.append(text)
-            account = PreparedRun(
+            prepared_run = PreparedRun(
                 name=name,
                 scored_as=scored_as,
                 problems=checked.loading.problems,
                 change=_change_by_validation(checked, text, run_id),
                 digests=tuple(checked.loading.digests),
             )
-            accounts.append(account)
+            prepared_runs.append(prepared_run)
         # The validated runs become one file in memory, which is scored instead.
-        return Preparation(files=[InMemory(scored_as, b"".join(texts))], runs=accounts)
+        return Preparation(files=[InMemory(scored_as, b"".join(texts))], prepared_runs=prepared_runs)
 
 
 def _change_by_validation(checked: CheckedRun, text: bytes, run_id: str | None) -> str:
@@ -624,11 +634,11 @@ def load_prepared(
     `limits` and `problems` are passed to `load_run`. Raises InputError if the files cannot be loaded.
     """
     run = load_run(gold, preparation.files, limits, problems)
-    # A prepared run exists only in memory; its digests are replaced by those of the file that it was made from. A
-    # knowledge base is first converted and then validated. To get from the last file to the first one, the
-    # preparations are undone in reverse order.
+    # A prepared run exists only in memory; its digests are replaced by the digests of its original file. A knowledge
+    # base is first converted and then validated. To get from the last file to the first one, the preparations are
+    # undone in reverse order.
     digests = list(run.digests)
-    for prepared_run in reversed(preparation.runs):
+    for prepared_run in reversed(preparation.prepared_runs):
         digests = _digests_before(prepared_run, digests)
     return replace(run, digests=digests)
 
@@ -818,6 +828,7 @@ def _line_in_language(assessment: Assessment, language: str, types: _MentionType
     position_of_type = schema.position("EC_MENTION_TYPE")
     if position_of_type is not None:
         columns[position_of_type] = types.get((assessment.value_class, language), NOMINAL)
-    # Every column with the name of a judgment gets its code, even if the text is an answer.
+    # Every column whose text is the name of a judgment, such as CORRECT, becomes the code of this judgment. The
+    # reference program does so even if the text is an answer.
     columns = [_CODE_OF_JUDGMENT.get(column, column) for column in columns]
     return "\t".join(columns).rstrip("\t")

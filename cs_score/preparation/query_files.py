@@ -58,7 +58,7 @@ _ENDS_IN_OF_PLACE: Final = re.compile(rf"(.*_of_)({_PLACE})", re.DOTALL)
 _ENDS_IN_IN_PLACE: Final = re.compile(rf"(.*_in_)({_PLACE})", re.DOTALL)
 
 
-class Misfit(StrEnum):
+class MisfitAction(StrEnum):
     """What is done with a query whose slots do not fit together."""
 
     NONE = "none"
@@ -67,10 +67,10 @@ class Misfit(StrEnum):
     DELETE_QUERY = "delete-query"
 
 
-TYPE_ACTIONS: Final = (Misfit.NONE, Misfit.DELETE_SLOT, Misfit.DELETE_QUERY)
+TYPE_ACTIONS: Final = (MisfitAction.NONE, MisfitAction.DELETE_SLOT, MisfitAction.DELETE_QUERY)
 
 
-class Duplicates(StrEnum):
+class DuplicateAction(StrEnum):
     """What is done with queries that have the same entry point (place in a document) as an earlier query."""
 
     NONE = "none"
@@ -89,9 +89,9 @@ class QueryOptions(Record):
     * `only_slot_filling`: whether slots about events and sentiments are left out.
     """
 
-    type_action: Misfit
-    place_action: Misfit
-    duplicate_action: Duplicates
+    type_action: MisfitAction
+    place_action: MisfitAction
+    duplicate_action: DuplicateAction
     expanded_id_base: str | None
     languages: frozenset[str] | None
     only_slot_filling: bool
@@ -100,7 +100,9 @@ class QueryOptions(Record):
 def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
     """Yield the queries that are kept, with the slots that are kept; slots that do not fit are reported.
 
-    `options.type_action` and `options.place_action` decide whether the query or its slot is deleted, repaired or kept.
+    A slot fits if it applies to the type of entity, and starts from the kind of place (city, country), that the slot
+    before it yields. `options.type_action` and `options.place_action` decide whether a query with a slot that does not
+    fit, or this slot, is deleted, repaired or kept.
     """
     for query in queries:
         fitting_query = _fit_slots_of_query(query, options, problems)
@@ -121,9 +123,9 @@ def _fit_slots_of_query(query: Query, options: QueryOptions, problems: ProblemLo
     The types of entities and the kinds of places (city, country) must fit. The result is None if the query is deleted.
     """
     fitting_query: Query | None = query
-    if options.type_action is not Misfit.NONE:
+    if options.type_action is not MisfitAction.NONE:
         fitting_query = _fit_types(query, options.type_action, problems)
-    if fitting_query is not None and options.place_action is not Misfit.NONE:
+    if fitting_query is not None and options.place_action is not MisfitAction.NONE:
         fitting_query = _fit_places(fitting_query, options.place_action, problems)
     return fitting_query
 
@@ -139,7 +141,7 @@ def _first_type_misfit(query: Query) -> _TypeMisfit | None:
     """Return the first slot of a query that does not fit the slot before it; None if all slots fit.
 
     A slot fits if it applies to entities of a type that the slot before it yields. The first slot must apply to the
-    type of the query's entity.
+    type of the query's entity. An unknown slot never fits.
     """
     types = frozenset({query.entity_type or ""})
     for hop, slot in enumerate(query.slots):
@@ -150,7 +152,7 @@ def _first_type_misfit(query: Query) -> _TypeMisfit | None:
     return None
 
 
-def _fit_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
+def _fit_types(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
     """Return a query in which each slot applies to entities of the types that the slot before it yields.
 
     In a query about a person, the slots `per:employee_or_member_of` and `org:founded_by` fit together. The first slot
@@ -161,35 +163,36 @@ def _fit_types(query: Query, action: Misfit, problems: ProblemLog) -> Query | No
     if misfit is None:
         return query
     problems.add("MISMATCHED_HOP_TYPES", query.short_id, ":".join(sorted(misfit.types)), query.slots[misfit.hop])
-    if action is Misfit.DELETE_QUERY:
+    if action is MisfitAction.DELETE_QUERY:
         return None
-    if action is Misfit.DELETE_SLOT:
+    if action is MisfitAction.DELETE_SLOT:
         return replace(query, slots=query.slots[: misfit.hop])
     return query
 
 
-def remarks_on_types(queries: Iterable[Query], action: Misfit, file: str) -> list[str]:
+def remarks_on_types(queries: Iterable[Query], action: MisfitAction, file: str) -> list[str]:
     """Return a list with a remark on queries that `-types` deletes or cuts because of capitals in their `<enttype>`.
 
     The list is empty if there are no such queries. `action` is the value of `-types`, `file` the query file, for which
     the remark names a command that repairs it.
     """
-    if action is Misfit.NONE:
+    if action is MisfitAction.NONE:
         return []
     queries_with_capitals = [query for query in queries if _fails_by_capitals(query, action)]
     if not queries_with_capitals:
         return []
     count = len(queries_with_capitals)
-    effect = "deleted" if action is Misfit.DELETE_QUERY else "cut"
+    effect = "deleted" if action is MisfitAction.DELETE_QUERY else "cut"
     types = join_first(dict.fromkeys(query.entity_type for query in queries_with_capitals))
     command = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
     return [f"{count} queries are {effect} because their <enttype> ({types}) is not in small letters: {command}"]
 
 
-def _fails_by_capitals(query: Query, action: Misfit) -> bool:
+def _fails_by_capitals(query: Query, action: MisfitAction) -> bool:
     """Return whether a query is deleted or cut, but would be kept if its entity type were in small letters."""
     entity_type = query.entity_type or ""
     query_in_small_letters = replace(query, entity_type=entity_type.lower())
+    # A query whose slots all fit comes back unchanged. The problems are not reported here.
     is_kept = _fit_types(query, action, ProblemLog()) == query
     is_kept_in_small_letters = _fit_types(query_in_small_letters, action, ProblemLog()) == query_in_small_letters
     return is_kept_in_small_letters and not is_kept
@@ -206,13 +209,14 @@ def _place_misfits(query: Query) -> list[_PlaceMisfit]:
     """Return the slots of a query that start from another kind of place than the slot before them yields."""
     misfits = []
     for hop in range(1, len(query.slots)):
+        # The same slot, or the one for the right kind of place.
         fitting_slot = _slot_from_same_place(query.slots[hop - 1], query.slots[hop])
         if fitting_slot != query.slots[hop]:
             misfits.append(_PlaceMisfit(hop, fitting_slot))
     return misfits
 
 
-def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | None:
+def _fit_places(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
     """Return a query in which each slot starts from the kind of place that the slot before it yields.
 
     `per:city_of_birth` yields a city, so that `gpe:residents_of_country` does not fit after it. A slot that does not
@@ -222,12 +226,13 @@ def _fit_places(query: Query, action: Misfit, problems: ProblemLog) -> Query | N
     names_without_type = [slot.partition(":")[2] for slot in query.slots]  # `per:age` -> `age`
     slots = list(query.slots)
     for hop, fitting_slot in _place_misfits(query):
-        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, names_without_type[hop - 1], names_without_type[hop])
-        if action is Misfit.DELETE_QUERY:
+        name_before = names_without_type[hop - 1]  # the slot of the hop before, which yields the place
+        problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name_before, names_without_type[hop])
+        if action is MisfitAction.DELETE_QUERY:
             return None
-        if action is Misfit.DELETE_SLOT:
+        if action is MisfitAction.DELETE_SLOT:
             return replace(query, slots=query.slots[:hop])
-        if action is Misfit.REPAIR:
+        if action is MisfitAction.REPAIR:
             slots[hop] = fitting_slot
     return replace(query, slots=tuple(slots))
 
@@ -239,15 +244,17 @@ def _slot_from_same_place(slot: str, next_slot: str) -> str:
     if it fits, if one of the two is not about a kind of place, or if the inventory does not have the slot before it.
     """
     name = slot.partition(":")[2]
-    yielded_place = _PLACE_YIELDED_BY_SLOT.match(name)
-    place_of_next_slot = _ENDS_IN_OF_PLACE.fullmatch(next_slot) or _ENDS_IN_IN_PLACE.fullmatch(next_slot)
-    if yielded_place is None or place_of_next_slot is None or find_predicate(slot) is None:
+    # `cities_of_residence` yields a place of the kind `cities`.
+    place_match = _PLACE_YIELDED_BY_SLOT.match(name)
+    # `gpe:residents_of_country` is `gpe:residents_of_` and `country`; `gpe:births_in_city` ends with the other word.
+    next_slot_match = _ENDS_IN_OF_PLACE.fullmatch(next_slot) or _ENDS_IN_IN_PLACE.fullmatch(next_slot)
+    if place_match is None or next_slot_match is None or find_predicate(slot) is None:
         return next_slot
-    place_word = yielded_place.group(1)
-    text_before_place, next_place_word = place_of_next_slot.groups()
-    if place_word not in _PLACES or _PLACES[place_word] == _PLACES[next_place_word]:
+    yielded_kind = _PLACES.get(place_match.group(1))  # `cities` and `city` are `city`, other words are None
+    text_before_place, place_word = next_slot_match.groups()
+    if yielded_kind is None or yielded_kind == _PLACES[place_word]:
         return next_slot
-    return f"{text_before_place}{_PLACES[place_word]}"
+    return f"{text_before_place}{yielded_kind}"
 
 
 class ValidatedQueries(Record):
@@ -257,17 +264,20 @@ class ValidatedQueries(Record):
     index: tuple[tuple[str, str], ...]
 
 
-def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
+def repair_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
     """Check and repair queries, and return the queries to write, with an index of the queries made from others.
 
     Queries that do not meet the `options` are reported to `problems`.
     """
     queries: Iterable[Query] = loaded.by_id.values()
-    if options.type_action is not Misfit.NONE or options.place_action is not Misfit.NONE:
+    # Slots may not fit the types of entities, or the kinds of places, that the slots before them yield.
+    acts_on_types = options.type_action is not MisfitAction.NONE
+    acts_on_places = options.place_action is not MisfitAction.NONE
+    if acts_on_types or acts_on_places:
         queries = _fit_slots(queries, options, problems)
     # Sorted by id: of two queries with the same expansion the last one counts (rule shared-slot-filling-ids).
     sorted_queries = sorted(queries, key=attrgetter("short_id"))
-    if options.duplicate_action is not Duplicates.NONE:
+    if options.duplicate_action is not DuplicateAction.NONE:
         sorted_queries = list(_without_duplicates(sorted_queries, options.duplicate_action, problems))
     query_set = build_query_set(sorted_queries, options.expanded_id_base, problems)
     chosen_queries = [query for query in query_set.default_queries() if _is_written(query, options)]
@@ -277,9 +287,9 @@ def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemL
 
 
 def _expansion_index(query_set: QuerySet, written_queries: Iterable[Query]) -> list[tuple[str, str]]:
-    """Return for each written query that was made from another one their two full ids, sorted by short id.
+    """Return pairs of full ids, sorted by short id: a written query, and the query from which it was made.
 
-    For example, `("CSX_ENG_00fb79cef8", "CSX_0001")`: the first query was made from the second one.
+    For example, `("CSX_ENG_00fb79cef8", "CSX_0001")`. Queries that were not made from others are left out.
     """
     full_id_by_query = {query.short_id: query.full_id for query in written_queries}
     index = []
@@ -291,10 +301,11 @@ def _expansion_index(query_set: QuerySet, written_queries: Iterable[Query]) -> l
 
 def decoded_name(name: str) -> str:
     """Return the name of an entry point with its XML entities decoded: `A&amp;B` -> `A&B`; unknown ones are removed."""
+    # For `A&amp;B`, the only text before a semicolon is `A&amp`, and the rest is `B`.
     *texts_before_semicolons, rest = name.split(";")
     decoded_texts = []
     for text in texts_before_semicolons:
-        # The text from its first "&" on is an entity.
+        # The text from its first "&" on is an entity: `A`, `&` and `amp`.
         before, ampersand, entity = text.partition("&")
         if ampersand:
             decoded_texts.append(before + _ENTITIES.get(entity, ""))
@@ -303,7 +314,7 @@ def decoded_name(name: str) -> str:
     return "".join(decoded_texts) + rest
 
 
-def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: ProblemLog) -> Iterator[Query]:
+def _without_duplicates(queries: Iterable[Query], action: DuplicateAction, problems: ProblemLog) -> Iterator[Query]:
     """Yield the queries that are kept; warn of queries with the entry point or the name of an earlier query.
 
     A query with the same slots and entry point as an earlier one is kept only if `action` is `Duplicates.IGNORE`.
@@ -311,33 +322,36 @@ def _without_duplicates(queries: Iterable[Query], action: Duplicates, problems: 
     id_by_span_and_slots: dict[str, str] = {}
     id_by_name_and_slots: dict[str, str] = {}
     for query in queries:
-        is_duplicate = _report_earlier_span(query, id_by_span_and_slots, problems)
-        if not is_duplicate:
+        earlier_id = _find_or_add_spans(query, id_by_span_and_slots)
+        if earlier_id is None:
             _report_earlier_name(query, id_by_name_and_slots, problems)
-        if not is_duplicate or action is Duplicates.IGNORE:
+            yield query
+            continue
+        problems.add("DUPLICATE_QUERY", earlier_id, query.short_id)
+        if action is DuplicateAction.IGNORE:
             yield query
 
 
-def _report_earlier_span(query: Query, id_by_span_and_slots: dict[str, str], problems: ProblemLog) -> bool:
-    """Return whether an earlier query has the same slots and an entry point of this query; this is also reported.
+def _find_or_add_spans(query: Query, id_by_span_and_slots: dict[str, str]) -> str | None:
+    """Return the short id of an earlier query with the slots and an entry point of this query; None if there is none.
 
-    `id_by_span_and_slots` has the short ids of earlier queries, such as `{"ENG_1:3-4:per:children": "00fb79cef8"}`. The
+    `id_by_span_and_slots` has the short ids of earlier queries, such as `{"ENG_1:3:4:per:children": "00fb79cef8"}`. The
     spans of this query are added, up to the first one of an earlier query.
     """
     slots = ":".join(query.slots)
     for point in query.entry_points:
         span_and_slots = f"{point.docid or ''}:{point.start or ''}:{point.end or ''}:{slots}"
         if span_and_slots in id_by_span_and_slots:
-            problems.add("DUPLICATE_QUERY", id_by_span_and_slots[span_and_slots], query.short_id)
-            return True
+            return id_by_span_and_slots[span_and_slots]
         id_by_span_and_slots[span_and_slots] = query.short_id
-    return False
+    return None
 
 
 def _report_earlier_name(query: Query, id_by_name_and_slots: dict[str, str], problems: ProblemLog) -> None:
     """Report a query that has the slots and the name of an earlier query.
 
-    `id_by_name_and_slots` has the short ids of earlier queries; the names of this query are added.
+    `id_by_name_and_slots` has the short ids of earlier queries. The names of this query are added, up to the first one
+    of an earlier query.
     """
     slots = ":".join(query.slots)
     for point in query.entry_points:
@@ -365,7 +379,8 @@ def _is_written(query: Query, options: QueryOptions) -> bool:
 def _as_written(query: Query, options: QueryOptions) -> Query:
     """Return a query with the fields that are written into the query file: all but `<slot>` and `<nodeid>`.
 
-    If the options ask for slot filling only, a second slot about events or sentiments is left out.
+    If the options ask for slot filling only, a second slot about events or sentiments is left out, too. A field that is
+    None is not written; a slot of the path that is not written keeps its place among the slots, and its hop is marked.
     """
     query_as_written = replace(query, slot=None, node_id=None)
     second_slot = query.slot_at(1) or ""
@@ -444,6 +459,7 @@ def _written_fields(query: Query, full_id: str) -> list[tuple[str, str | None]]:
         raise _missing_field("ENTTYPE", full_id)
     if not query.slots or 0 in query.hops_without_written_slot:
         raise _missing_field("SLOT0", full_id)
+    # <slot> is the slot that is asked for in this round, <slot0>, <slot1> and so on are the slots of all hops.
     fields = [("enttype", query.entity_type), ("nodeid", query.node_id), ("slot", query.slot)]
     for hop, slot in enumerate(query.slots):
         if hop not in query.hops_without_written_slot:
@@ -475,8 +491,11 @@ def _missing_field(field: str, full_id: str) -> InputError:
     )
 
 
-def first_round(queries: Iterable[Query]) -> list[Query]:
-    """Return the queries of the first round, which asks for the first slot: all queries, with this slot in `<slot>`."""
+def queries_of_first_round(queries: Iterable[Query]) -> list[Query]:
+    """Return the queries of the first round, which asks for the first slot: all queries, with this slot in `<slot>`.
+
+    A query without a `<slot0>` in its file gets no `<slot>`.
+    """
     first_queries = []
     for query in queries:
         slot = None if 0 in query.hops_without_written_slot else query.slot_at(0)
@@ -489,12 +508,13 @@ _VALUE_TYPE_COLUMN: Final = 5
 _PROVENANCE_COLUMN: Final = 6
 
 
-def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
-    """Return the queries of the second round, each of which asks for the next slot of an answer of a fitting type.
+def queries_of_second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
+    """Return the queries of the second round. Each asks for the next slot of an answer of a fitting type.
 
     If the answer to a query with the slots `per:children` and `per:title` is a person, the second query asks for the
-    `per:title` of this person. If several answers have the same follow-on id, the last one counts. With `is_xml` names
-    are escaped as in XML. Discarded lines have queries, too (rule queries-of-discarded-lines).
+    `per:title` of this person. If the follow-on queries about several answers have the same short id, the last one
+    counts. With `is_xml` names are escaped as in XML. Discarded lines have queries, too (rule
+    queries-of-discarded-lines).
     """
     query_by_id: dict[str, Query] = {}
     for response in responses:
@@ -518,15 +538,18 @@ def _query_about_answer(response: Response, *, is_xml: bool) -> Query | None:
         return None
     name = escape(response.value, _QUOTES) if is_xml else response.value
     later_slots = response.query.slots[1:]
+    next_slot = later_slots[0]
     return Query(
+        # The prefix and the short id make up the full id. The base id is the short id, so that it is not written as a
+        # third part between them.
         prefix=response.query.full_id,
         short_id=response.follow_on_id,
         base_id=response.follow_on_id,
         slots=later_slots,
         entry_points=(EntryPoint(name, span.docid, span.start, span.end),),
         place=response.place,
-        entity_type=_type_of_entities_with(later_slots[0]),
-        slot=later_slots[0],
+        entity_type=_type_of_entities_with(next_slot),
+        slot=next_slot,
     )
 
 
@@ -561,12 +584,12 @@ def read_groups(file: Input) -> dict[str, list[str]]:
     If an SF id is repeated, the last LDC id counts; an LDC id that is left without SF ids is not returned. Further
     columns and blank lines are ignored. Bytes that are not UTF-8 are kept unchanged.
 
-    Raises InputError if the file cannot be read, if a line has only one column, or if the two columns are exchanged.
+    Raises InputError if the file cannot be read, if a line has only one column, or if the two columns are swapped.
     """
     with open_source(file) as source:
         text = source.read_bytes().decode("utf-8-sig", "surrogateescape")
     ldc_id_by_query = _read_index(text, source.name)
-    if _are_columns_exchanged(ldc_id_by_query):
+    if _are_columns_swapped(ldc_id_by_query):
         raise InputError(
             "the columns are the other way round: SF_ID LDC_ID, as validate-queries -index_file writes them",
             file=source.name,
@@ -600,8 +623,12 @@ def _read_index(text: str, file_name: str) -> dict[str, str]:
     return ldc_id_by_query
 
 
-def _are_columns_exchanged(ldc_id_by_query: Mapping[str, str]) -> bool:
-    """Return whether an index has its two columns exchanged: all its LDC ids, and no SF id, are slot-filling ids."""
+def _are_columns_swapped(ldc_id_by_query: Mapping[str, str]) -> bool:
+    """Return whether an index has its two columns swapped.
+
+    The first column should have LDC ids, such as CSX_0001, and the second one slot-filling ids, such as
+    CSX_ENG_00fb79cef8. They are swapped if it is the other way round in all lines.
+    """
     for sf_id, ldc_id in ldc_id_by_query.items():
         if _is_slot_filling(sf_id) or not _is_slot_filling(ldc_id):
             return False

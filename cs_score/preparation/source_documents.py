@@ -83,7 +83,7 @@ def source_text(file: str, needed_at: Place) -> str:
         with open_source(file, stdin_as_dash=False) as source:
             data = source.read_bytes()
     except InputError as error:
-        reason = error.problem.removeprefix(f"Could not open {file}: ")
+        reason = error.problem.removeprefix(f"Could not open {file}: ")  # `open_source` begins its message so
         raise InputError(
             f"Source document expected at {file}: {reason}",
             file=needed_at.file,
@@ -161,6 +161,7 @@ def _report_differences(places: Iterable[_PlaceOfAnswer], text: str, problems: P
         if not is_text_at(text, offset_value(span.start), offset_value(span.end), line.value):
             detail = Detail("VALUE", line.value)
             arguments = (line.value, line.value_provenance)
+            # The reference program spells the code so.
             problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
 
 

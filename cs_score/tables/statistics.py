@@ -78,7 +78,7 @@ class Printout(Record):
         lines += _wrap_sentences(self.notes(document))
         return "\n".join(lines)
 
-    def written(self, document: Any, format_: str, width: int | None) -> str:
+    def text_in_format(self, document: Any, format_: str, width: int | None) -> str:
         """Return the document in a format: `text`, `json` or `tsv`. Raises UsageError for any other format."""
         if format_ == "text":
             return self.text(document, width)

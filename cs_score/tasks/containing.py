@@ -89,7 +89,7 @@ def _problem_of_options(mode: Mode) -> str | None:
     if not isinstance(options, type) or not issubclass(options, Record):
         return f"options must be a class derived from Record, not {options!r}"
     try:
-        options()
+        options()  # all fields have their defaults
     except TypeError:
         return f"every option of {options.__name__} needs a default"
     description: Any = type_info(options)
@@ -264,9 +264,8 @@ def guard_hooks(mode: Mode, task_in_words: str, restore: Callable[[Mapping[str, 
 
 def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
     """Return the public methods of a mode's class by name, except for inherited methods of `Mode` itself."""
-    bases = (
-        class_of_package.__mro__
-    )  # the class itself first, then its base classes, `Mode` behind those of the package
+    # The class itself comes first, then its base classes: those of the package, `Mode`, and those of `Mode`.
+    bases = class_of_package.__mro__
     classes_of_package = bases[: bases.index(Mode)]
     hooks = {}
     for base in reversed(classes_of_package):  # methods of a derived class replace methods of its base class

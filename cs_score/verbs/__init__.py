@@ -1,8 +1,8 @@
-"""The table of slices: a slice is a folder with everything of one feature, and a row here.
+"""The table of slices. A slice is the folder of a command, or of a few commands with a common subject, with all their
+code; it has a row here. A row names the commands, documents, pages and public names of the slice.
 
-A row names the commands, documents, pages and public names that a slice has. All of it is text, so that this table
-loads nothing, every room may read it, and a call imports only the slices that it uses. A feature is taken out by
-removing its folder and its row.
+All of it is text, so that this table loads nothing, every room may read it, and a call imports only the slices that it
+uses. A feature is taken out by removing its folder and its row.
 """
 
 from __future__ import annotations

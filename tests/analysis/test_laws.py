@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cs_score.analysis.coldstart.budget import KINDS, correction_of
 from cs_score.analysis.coldstart.changes import Editor
-from cs_score.analysis.coldstart.counted_table import DIMENSIONS, RUN_ONLY
+from cs_score.analysis.coldstart.counted_table import DIMENSIONS, DIMENSIONS_OF_RUNS_ONLY
 from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.base.errors import InputError
@@ -265,7 +265,7 @@ def check_scores(group: Mapping[str, Any], dimension: str) -> None:
     counts = group["counts"]
     answered = counts["submitted"] - counts["ignored"]
     assert group["precision"] == (counts["right"] / answered if answered else 0)
-    if dimension in RUN_ONLY:
+    if dimension in DIMENSIONS_OF_RUNS_ONLY:
         assert (group["recall"], group["f1"]) == (None, None)
         return
     assert group["recall"] == (counts["right"] / counts["ground_truth"] if counts["ground_truth"] else 0)

@@ -16,7 +16,7 @@ from tests.coldstart.lines import SCHOOLS, Line
 from tests.documents import ROOT
 
 ANN, BO = Line("Ann", "N_ENG_1", node=None), Line("Bo", "N_ENG_2", node=None)
-OLD = [name for name, edition in EDITIONS.items() if edition.reports_first]
+OLD = [name for name, edition in EDITIONS.items() if edition.reports_before_scoring]
 
 
 def without_types(pool: str) -> str:

@@ -53,7 +53,7 @@ def close(one: float, other: float) -> bool:
 @given(scorable)
 def test_every_query_is_a_unit_and_the_sums_over_all_give_the_scorers_own_averages(world: World) -> None:
     (run,) = scored(world).runs
-    assert set(run.unit_by_query.values()) == {query.ldc for query in world.queries}
+    assert set(run.cluster_by_query.values()) == {query.ldc for query in world.queries}
     asked = {query: ldc.ldc for ldc in world.queries for query in ldc.sf_queries()}
     assert set(answered_units(run)) <= {asked[base(response)] for response in world.run}
     expected = summary_scores(run)

@@ -63,7 +63,7 @@ def test_other_texts_are_no_measures(text: str) -> None:
 
 def test_a_result_has_the_registered_measures_and_no_other() -> None:
     (run,) = score(INPUTS[:1], [INPUTS[1], RUN], Options(expand="ISLE26")).runs
-    assert {parse_measure(name) for name in run.scores} == set(run.measures)
+    assert {parse_measure(name) for name in run.scores} == set(run.score_by_measure)
     over_all = [name for name in run.scores if "@" not in name]
     assert over_all == list(measure_names(COLD_START_MODE))
     assert {name.partition("@")[0] for name in run.scores} == set(over_all)

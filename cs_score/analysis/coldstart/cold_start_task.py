@@ -60,7 +60,7 @@ class ColdStartTask:
             unit=unit_name(result),
             table=unit_table(run, [parse_measure(name) for name in measures]),
             answered_units=answered_units(run),
-            gold_units=tuple(dict.fromkeys(run.unit_by_query.values())),
+            gold_units=tuple(dict.fromkeys(run.cluster_by_query.values())),
             origin=result.origin,
         )
 

@@ -27,7 +27,7 @@ DIMENSIONS: Final = (
 )  # fmt: skip
 """The dimensions by which lines and classes are grouped."""
 
-RUN_ONLY: Final = frozenset({"value_type", "category"})
+DIMENSIONS_OF_RUNS_ONLY: Final = frozenset({"value_type", "category"})
 """Dimensions that the pool does not know: a class that was not found has no group there."""
 
 GroupNames: TypeAlias = tuple[str, ...]
@@ -108,7 +108,7 @@ def count_table(scored: AnalysedRun, measure: Measure, faults: Iterable[RunFault
     rows = _rows_of_table(scored, table, measure.level)
     entry_counts: Counter[TableEntry] = Counter()
     for row in rows:
-        drawn_unit = scored.result.unit_by_query[row.query.full_id]
+        drawn_unit = scored.result.cluster_by_query[row.query.full_id]
         entry_counts.update(_entries_of_row(row, drawn_unit, missed_by_row.get(row.tally.name, ())))
     return CountedTable(name, rows, entry_counts)
 

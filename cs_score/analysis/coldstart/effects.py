@@ -310,14 +310,14 @@ class Effects:
         points that have rows (rules ldc-max, ldc-mean).
         """
         for rows in rows_by_query.values():
-            self._row_sums.add(summands, SF, rows, is_counted=True, is_added_to_all=True)
+            self._row_sums.add(summands, SF, rows, is_counted=True, adds_to_level_all=True)
         entry_points = self._entry_points_with_rows(unit_id, rows_by_query)
         if not entry_points:
             return
         best_rows = best_entry_point(entry_points).rows
-        self._row_sums.add(summands, LDC_MAX, best_rows, is_counted=True, is_added_to_all=True)
+        self._row_sums.add(summands, LDC_MAX, best_rows, is_counted=True, adds_to_level_all=True)
         means = ldc_means([LdcQueryRows(unit_id, entry_points)])
-        self._row_sums.add(summands, LDC_MEAN, means, is_counted=True, is_added_to_all=True)
+        self._row_sums.add(summands, LDC_MEAN, means, is_counted=True, adds_to_level_all=True)
 
     def _add_rankings(
         self, summands: list[float], unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]]
@@ -327,13 +327,13 @@ class Effects:
         There are no rankings for LDC-MAX; for LDC-MEAN they are the means over all entry points that have rows.
         """
         # Rankings only add to the sums over all hops if the edition ranks the nodes of all hops together.
-        is_added_to_all = self._ranks_all_levels
+        adds_to_level_all = self._ranks_all_levels
         for rows in rows_by_query.values():
-            self._row_sums.add(summands, SF, rows, is_counted=False, is_added_to_all=is_added_to_all)
+            self._row_sums.add(summands, SF, rows, is_counted=False, adds_to_level_all=adds_to_level_all)
         entry_points = self._entry_points_with_rows(unit_id, rows_by_query)
         if entry_points:
             means = ldc_means([LdcQueryRows(unit_id, entry_points)])
-            self._row_sums.add(summands, LDC_MEAN, means, is_counted=False, is_added_to_all=is_added_to_all)
+            self._row_sums.add(summands, LDC_MEAN, means, is_counted=False, adds_to_level_all=adds_to_level_all)
 
     def _entry_points_with_rows(
         self, unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]]

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.counted_table import (
     DIMENSIONS,
-    RUN_ONLY,
+    DIMENSIONS_OF_RUNS_ONLY,
     CountedTable,
     EntryCounts,
     GroupCounts,
@@ -108,14 +108,17 @@ class _GroupScorer:
         self._units = units
         self._resampling = resampling
         self._counts_without_units = _drop_units(entry_counts)
-        whole_tables = count_groups(self._counts_without_units, ()).values()
-        self._mistakes_in_all = sum([whole_table.mistakes for whole_table in whole_tables])
+        # Without dimensions there is one group, which has everything, or no group if the table is empty.
+        counts_of_everything = count_groups(self._counts_without_units, ()).values()
+        self._mistakes_in_all = sum([group_counts.mistakes for group_counts in counts_of_everything])
 
     def groups(self, dimensions: Sequence[str]) -> list[Group]:
         """Return the scored groups of some dimensions, which are crossed, those with the most mistakes first."""
         counts_by_group = self._counts_by_group(dimensions)
         intervals_by_group = self._intervals_by_group(dimensions)
-        has_recall = RUN_ONLY.isdisjoint(dimensions)  # otherwise classes to find cannot be counted by group
+        has_recall = DIMENSIONS_OF_RUNS_ONLY.isdisjoint(
+            dimensions
+        )  # otherwise classes to find cannot be counted by group
         names_in_order = sorted(counts_by_group, key=lambda names: _order_of_group(names, counts_by_group[names]))
         groups = []
         for names in names_in_order:
@@ -133,7 +136,9 @@ class _GroupScorer:
     def _intervals_by_group(self, dimensions: Sequence[str]) -> dict[GroupNames, dict[str, Interval]]:
         """Return the intervals of precision, recall and F1 of each group; empty without resamples.
 
-        Groups are resampled some at a time, since the resamples of all groups may not fit into memory.
+        Groups of units (LDC queries) have no intervals: a resample draws units, so that such a group is drawn as a
+        whole or not at all. Groups are resampled some at a time, since the resamples of all groups may not fit into
+        memory.
         """
         if self._resampling is None or not self._units or _UNIT_DIMENSION in dimensions:
             return {}
@@ -155,13 +160,14 @@ def _shown_intervals(intervals: Mapping[str, Interval], *, has_recall: bool) -> 
 
 
 def _drop_units(entry_counts: EntryCounts) -> EntryCounts:
-    """Return the counts of entries added up over all LDC queries, which are the last dimension.
+    """Return the counts of entries added up over all units (LDC queries), which are the last dimension.
 
     That leaves far fewer entries, over which the other dimensions are then counted.
     """
     counts_without_units: Counter[TableEntry] = Counter()
     for (groups, labels), count in entry_counts.items():
-        counts_without_units[TableEntry(groups[:-1], labels)] += count
+        groups_without_unit = groups[:-1]
+        counts_without_units[TableEntry(groups_without_unit, labels)] += count
     return counts_without_units
 
 
@@ -213,15 +219,20 @@ _CountsByUnit: TypeAlias = Mapping[GroupNames, Mapping[str, Counts]]
 
 
 def _counts_by_unit(entry_counts: EntryCounts, dimensions: Sequence[str]) -> _CountsByUnit:
-    """Return the counts of each unit in the groups of some dimensions, by group and unit."""
+    """Return the counts of each unit in the groups of some dimensions, by group and unit.
+
+    They are the numbers of its lines (right, answered ...) and of its classes in the table with these entries.
+    """
+    # Crossed with the units as the last dimension, each group is divided into its units.
+    counts_of_group_and_unit = count_groups(entry_counts, [*dimensions, _UNIT_DIMENSION])
     counts_by_unit: dict[GroupNames, dict[str, Counts]] = defaultdict(dict)
-    for (*names, unit), group_counts in count_groups(entry_counts, [*dimensions, _UNIT_DIMENSION]).items():
-        counts_by_unit[tuple(names)][unit] = group_counts.counts
+    for (*group_names, unit), group_counts in counts_of_group_and_unit.items():
+        counts_by_unit[tuple(group_names)][unit] = group_counts.counts
     return counts_by_unit
 
 
 def _row_of_unit(unit: str, groups: Iterable[GroupNames], counts_by_unit: _CountsByUnit) -> list[int]:
-    """Return the right lines, answered lines and ground truth of a unit in each group, one group after the other."""
+    """Return the right lines, answered lines and classes of a unit in each group, one group after the other."""
     row: list[int] = []
     for group in groups:
         counts = counts_by_unit[group].get(unit, _NO_COUNTS)
@@ -231,6 +242,9 @@ def _row_of_unit(unit: str, groups: Iterable[GroupNames], counts_by_unit: _Count
 
 _NO_COUNTS: Final = Counts()
 
+_SUMS_PER_GROUP: Final = 3
+"""The sums from which the scores of a group are computed: right lines, answered lines, and ground truth."""
+
 
 def _scores_of_groups(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) -> list[Any]:
     """Return precision, recall and F1 of each group, one group after the other.
@@ -238,7 +252,7 @@ def _scores_of_groups(sums: Sequence[Any], divide: Callable[[Any, Any], Any]) ->
     `sums` has three numbers for each group: its right lines, its answered lines and its ground truth.
     """
     scores: list[Any] = []
-    for first in range(0, len(sums), len(_SCORES)):
-        right_lines, answered_lines, ground_truth = sums[first : first + len(_SCORES)]
+    for first in range(0, len(sums), _SUMS_PER_GROUP):
+        right_lines, answered_lines, ground_truth = sums[first : first + _SUMS_PER_GROUP]
         scores += precision_recall_f1(right_lines, answered_lines, ground_truth, divide)
     return scores

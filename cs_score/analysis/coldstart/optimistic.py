@@ -25,6 +25,10 @@ from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.tab_files import NO_SPAN, split_columns
 
 _NAMED: Final = "NAM"
+"""The mention type of names."""
+
+_CORRECT_CODE: Final = "C"
+"""How files of assessments write the judgment that something is correct."""
 
 
 class OptimisticScenario:
@@ -45,32 +49,33 @@ class OptimisticScenario:
         """
         writer = _AssessmentWriter(self._scored.run)
         scored = self._scored
-        for level in _levels_of(scored):
-            new_assessments = self._assess(scored, level, writer)
+        # An answer belongs to the class of its parent, which may only have a class after the assessments of its hop.
+        for hop in _hops_of(scored):
+            new_assessments = self._assess(scored, hop, writer)
             if new_assessments:
                 self.added += new_assessments
                 scored = _score_with(scored, new_assessments)
         return scored
 
-    def _assess(self, scored: AnalysedRun, level: int, writer: _AssessmentWriter) -> list[Assessment]:
-        """Return assessments that judge the unassessed answers of a hop correct, as the `writer` writes them.
+    def _assess(self, scored: AnalysedRun, hop: int, writer: _AssessmentWriter) -> list[Assessment]:
+        """Return assessments that judge the unassessed answers of a hop correct, as the `writer` makes them.
 
         `scored` is the run with the assessments that were added for earlier hops.
         """
-        lines_with_classes = _assign_classes(scored, level)
+        lines_with_classes = _assign_classes(scored, hop)
         first_number = len(self.added) + 1
         return [
-            writer.write(line, class_name, number)
+            writer.assessment_of_line(line, class_name, number)
             for number, (line, class_name) in enumerate(lines_with_classes, first_number)
         ]
 
 
-def _levels_of(scored: AnalysedRun) -> list[int]:
+def _hops_of(scored: AnalysedRun) -> list[int]:
     """Return the hops that the counted lines of a run answer, in ascending order from 0."""
-    levels: set[int] = set()
+    hops: set[int] = set()
     for unit in scored.result.units:
-        levels.update([line.query.level for line in counted_lines(unit)])
-    return sorted(levels)
+        hops.update([line.query.level for line in counted_lines(unit)])
+    return sorted(hops)
 
 
 # ---- The classes of unassessed answers
@@ -83,13 +88,13 @@ class _ClassOfLine(NamedTuple):
     class_name: str
 
 
-def _assign_classes(scored: AnalysedRun, level: int) -> Iterator[_ClassOfLine]:
+def _assign_classes(scored: AnalysedRun, hop: int) -> Iterator[_ClassOfLine]:
     """Yield each unassessed answer of a hop with a class for it that no right line of the run has found yet.
 
     If several lines give the same answer with the same justification, only the first of them is yielded.
     """
     free_classes = _FreeClasses(scored)
-    for lines in _group_by_entity(_unassessed_lines(scored, level), scored.run.links):
+    for lines in _group_by_entity(_unassessed_lines(scored, hop), scored.run.links):
         class_name = free_classes.take(lines[0].query)
         for line in _lines_with_different_answers(lines):
             yield _ClassOfLine(line, class_name)
@@ -113,11 +118,14 @@ class _FreeClasses:
         if parent_class not in self._classes_by_parent:
             free_classes = _free_classes(self._run, query, parent_class, self._found_classes)
             self._classes_by_parent[parent_class] = free_classes
-        return next(self._classes_by_parent[parent_class])
+        return next(self._classes_by_parent[parent_class])  # there is always a next one: new classes are endless
 
 
 def _lines_with_different_answers(lines: Iterable[Response]) -> Iterable[Response]:
-    """Return the first line for each combination of query, answer and justification that some lines give."""
+    """Return the first line for each combination of query, answer and justification that some lines give.
+
+    The id of the follow-on query stands for the value and its provenance.
+    """
     first_lines: dict[tuple[str, str, str], Response] = {}
     for line in lines:
         first_lines.setdefault((line.query.full_id, line.follow_on_id, line.relation_provenance), line)
@@ -128,16 +136,16 @@ def _classes_found_in_run(scored: AnalysedRun) -> set[str]:
     """Return the classes that right lines of a run have found."""
     class_names: set[str] = set()
     for unit in scored.result.units:
-        class_names |= classes_found(counted_lines(unit), unit)
+        class_names |= classes_found(counted_lines(unit), unit)  # by the right ones among the counted lines
     return class_names
 
 
-def _unassessed_lines(scored: AnalysedRun, level: int) -> list[Response]:
+def _unassessed_lines(scored: AnalysedRun, hop: int) -> list[Response]:
     """Return the counted lines of a hop that were not assessed, but could be."""
     lines = []
     for unit in scored.result.units:
         for line in counted_lines(unit):
-            if line.query.level == level and _could_be_assessed(line, unit):
+            if line.query.level == hop and _could_be_assessed(line, unit):
                 lines.append(line)
     return lines
 
@@ -190,16 +198,16 @@ class _LinesByEntityKey:
         line_by_index = {first_line.index: first_line}
         lines_to_visit = [first_line]
         while lines_to_visit:
-            for neighbour in self._neighbours(lines_to_visit.pop()):
+            for neighbour in self._take_neighbours(lines_to_visit.pop()):
                 if neighbour.index not in line_by_index:
                     line_by_index[neighbour.index] = neighbour
                     lines_to_visit.append(neighbour)
         return [line_by_index[index] for index in sorted(line_by_index)]
 
-    def _neighbours(self, line: Response) -> list[Response]:
-        """Return the lines that share an entity key with a line.
+    def _take_neighbours(self, line: Response) -> list[Response]:
+        """Return the lines that share an entity key with a line, among them the line itself, and forget these keys.
 
-        Each key is looked up only once, since all lines that share it are connected then.
+        A key is needed only once, since all lines that share it are connected then.
         """
         neighbours: list[Response] = []
         for key in _entity_keys(line, self._links):
@@ -215,9 +223,10 @@ def _group_order(group: Sequence[Response]) -> tuple[float, int]:
 def _entity_keys(line: Response, links: Links) -> list[_EntityKey]:
     """Return the keys that a line shares with other lines about the same entity: its answer, and its node if any.
 
-    A node of the second hop may have answers below several parent classes, which are different entities.
+    A node of the second hop may have answers below several parent classes, which are different entities: therefore the
+    parent class is a part of the key. In the first hop the query stands for it.
     """
-    keys = [("answer", line.query.full_id, line.follow_on_id)]
+    keys = [("answer", line.query.full_id, line.follow_on_id)]  # the id stands for the value and its provenance
     if line.node is not None:
         keys.append(("node", links.class_of_query(line.query), line.node))
     return keys
@@ -244,6 +253,7 @@ def _classes_below(run: Run, query: LinkedQuery, parent_class: str) -> list[str]
     assert tree is not None  # the query was scored
     classes = []
     for class_name, class_above in tree.parent_by_class.items():
+        # A wrong bin is no class: it collects the answers that were judged wrong.
         if class_above == parent_class and not is_wrong_bin(class_name, tree.root):
             classes.append(class_name)
     return classes
@@ -260,25 +270,27 @@ def _number_of_class(class_name: str) -> int:
 
 
 class _AssessmentWriter:
-    """Writes assessments for the end of the pool that judge an answer of the run correct and assign it to a class."""
+    """Makes assessments for the end of the pool that judge an answer of the run correct and assign it to a class."""
 
     def __init__(self, run: Run) -> None:
         """Take the layout of the pool's last file, and its assessments as models for new ones."""
         self._file = last_pool_file(run) or "pool"
         self._schema: Schema = run.layouts.get(self._file, ASSESSMENTS_2016)
         self._assessments = [assessment for assessment in run.gold.links.assessments if assessment.file == self._file]
-        self._first_by_query: dict[str, Assessment] = {}
+        self._first_assessment_by_query: dict[str, Assessment] = {}
         for assessment in self._assessments:
-            self._first_by_query.setdefault(assessment.query.base_id, assessment)
+            self._first_assessment_by_query.setdefault(assessment.query.base_id, assessment)
         self._last_number = max([assessment.number for assessment in self._assessments], default=0)
-        self._assumed_mention = run.gold.query_set.edition.assumed_mention
+        # The mention type that the edition assumes in pools without mention types.
+        self._assumed_mention_type = run.gold.query_set.edition.assumed_mention
 
-    def write(self, line: Response, class_name: str, number: int) -> Assessment:
+    def assessment_of_line(self, line: Response, class_name: str, number: int) -> Assessment:
         """Return an assessment that judges a line's answer correct and assigns it to a class.
 
         `number` is the number of the assessment among the added ones, from 1.
         """
         text_by_column = self._columns_of_assessment(line, class_name, number)
+        # A column without text has the code `0` for unknown.
         return Assessment(
             number=self._last_number + number,
             text="\t".join([text_by_column.get(column, "0") for column in self._schema.columns]),
@@ -296,7 +308,7 @@ class _AssessmentWriter:
     def _mention_in_column(self, column: str) -> str | None:
         """Return the mention type in a column of new assessments: `NAM`; without the column, the assumed one."""
         has_column = self._schema.position(column) is not None
-        return _NAMED if has_column else self._assumed_mention
+        return _NAMED if has_column else self._assumed_mention_type
 
     def _columns_of_assessment(self, line: Response, class_name: str, number: int) -> dict[str, str]:
         """Return the texts of a new assessment by column, with some columns that its layout may not have.
@@ -305,31 +317,31 @@ class _AssessmentWriter:
         """
         _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
         return {
-            **self._columns_of_model(line),
+            **self._columns_of_similar_assessment(line),
             "ASSESSMENT_ID": f"optimistic_{number}",
             "QUERY_AND_SLOT_NAME": f"{line.query.full_id}:{slot}",
             "RELATION_PROVENANCE_TRIPLES": relation,
             "VALUE": value,
             "VALUE_PROVENANCE_TRIPLES": provenance,
-            "VALUE_ASSESSMENT": "C",
+            "VALUE_ASSESSMENT": _CORRECT_CODE,
             "VALUE_MENTION_TYPE": _NAMED,
-            "PROVENANCE_ASSESSMENT": "C",
+            "PROVENANCE_ASSESSMENT": _CORRECT_CODE,
             "VALUE_EC": class_name,
             "EC_MENTION_TYPE": _NAMED,
         }
 
-    def _columns_of_model(self, line: Response) -> dict[str, str]:
-        """Return the texts of an old assessment by column, as a model for the new assessment of a line.
+    def _columns_of_similar_assessment(self, line: Response) -> dict[str, str]:
+        """Return the texts by column of an assessment of the same query, or else of the first one of the file.
 
-        The model is an assessment of the same query, or else the first one of the file; the result is empty if the file
-        has none. Some layouts have the subject of the query in further columns, which no score depends on.
+        They fill the columns that only some layouts have, such as the subject of the query; no score depends on them.
+        The result is empty if the file has no assessment.
         """
-        model = self._first_by_query.get(line.query.base_id)
-        if model is None and self._assessments:
-            model = self._assessments[0]
-        if model is None:
+        similar_assessment = self._first_assessment_by_query.get(line.query.base_id)
+        if similar_assessment is None and self._assessments:
+            similar_assessment = self._assessments[0]
+        if similar_assessment is None:
             return {}
-        return dict(zip(self._schema.columns, split_columns(model.text)))
+        return dict(zip(self._schema.columns, split_columns(similar_assessment.text)))
 
 
 def last_pool_file(run: Run) -> str | None:
@@ -345,6 +357,7 @@ def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> A
     """Return the run scored against its pool with some more assessments at the end."""
     run = scored.run
     links = _links_with(run, new_assessments)
+    # Links hold lines with their queries. The same links serve as the pool (of gold) and as the lines of the run.
     gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
     lines_by_run_and_unit = group_by_run_and_unit(gold, links.responses)
     run_with_links = replace(run, gold=gold, links=links, lines_by_run_and_unit=lines_by_run_and_unit)
@@ -352,8 +365,12 @@ def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> A
 
 
 def _links_with(run: Run, new_assessments: Sequence[Assessment]) -> Links:
-    """Return the links of a run and its pool with some more assessments at the end of the pool."""
-    links = Links(run.gold.query_set, run.links)
+    """Return the links of a run and its pool with some more assessments at the end of the pool.
+
+    Links hold lines of runs and assessments with the queries that they answer, and with the follow-on queries about
+    their answers.
+    """
+    links = Links(run.gold.query_set, run.links)  # whatever is not replaced is looked up in the old links
     links.assessments = [*run.gold.links.assessments, *new_assessments]
     links.follow_ons = _follow_ons_with(run, new_assessments)
     links.responses = [_with_follow_on(line, links.follow_ons) for line in run.links.responses]

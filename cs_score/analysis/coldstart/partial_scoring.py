@@ -39,6 +39,7 @@ def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None =
         return score_for_analysis(run, policy)
     except ScoringStopped as error:
         run_id = _first_run_id(run)
+        # `score_unit` does not raise: the result of a unit has the error that has stopped its scoring.
         units = [score_unit(unit, policy) for unit in units_of(run, run_id)] if run_id else []
         return _analysed_in_part(run, policy, units, error)
 
@@ -54,14 +55,14 @@ def _analysed_in_part(run: Run, policy: Policy, units: Iterable[UnitResult], sto
     `stop` is the error that stopped loading or scoring.
     """
     run_result = ScoredRun(_first_run_id(run), PrecisionRecall(averaged_table([]), None, None), tuple(units))
-    # A result without runs has the same origin and signature as a result of the whole call.
-    result = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
+    # A result without runs has the same origin as a result of the whole call. Nothing is scored for it.
+    result_without_runs = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
     return AnalysedRun(
         run=run,
         run_id=run_result.run_id,
         policy=policy,
         result=run_result,
         stopping_error=stop,
-        origin=result.origin,
-        signature=result.signature(run_result),
+        origin=result_without_runs.origin,
+        signature=result_without_runs.signature(run_result),
     )

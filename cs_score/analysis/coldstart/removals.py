@@ -6,7 +6,7 @@ Most wrong lines do not influence other lines: they give no right answer, share 
 remaining line asks about their answer. Then the counts of a removed line are subtracted from its row, and its node is
 moved in the rankings or removed from them. That needs one pass over the ranked values of the query, whereas scoring the
 query again labels and ranks all of its lines. In all other cases the functions raise `SubtractionError`, and the query
-is scored again.
+is scored again. A line has credit if it is right or the duplicate of a right line.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Removals:
     def units_without(self, change: Change, *, is_ranked: bool) -> list[UnitResult] | None:
         """Return the changed units after a change; None if some of their queries have to be scored again.
 
-        Unless `is_ranked`, the rankings stay as they were before the change.
+        Unless `is_ranked`, which says that rankings are needed, the rankings stay as they were before the change.
         """
         if not _only_removes_responses(change):
             return None
@@ -71,18 +71,20 @@ class Removals:
     def _subtract(self, change: Change, *, is_ranked: bool) -> list[UnitResult]:
         """Return the changed units after a change that only removes responses.
 
-        Raises SubtractionError if some of their queries have to be scored again.
+        Unless `is_ranked`, rankings stay as they were. Raises SubtractionError if some of their queries have to be
+        scored again.
         """
         unit_by_id: dict[str, UnitResult] = {}
         for base_id, lines in self._removed_lines_by_query(change).items():
             query_lines = self._query_lines(base_id)
             result = query_lines.result_without(lines, change.removed_indexes, is_ranked=is_ranked)
+            # The unit may have been changed already, for another of its queries.
             unit = unit_by_id.get(query_lines.unit.id, query_lines.unit)
             unit_by_id[unit.id] = _with_result(unit, result)
         return list(unit_by_id.values())
 
     def _removed_lines_by_query(self, change: Change) -> dict[str, list[Response]]:
-        """Return the responses that a change removes, in load order, by the short id of their query."""
+        """Return the responses that a change removes, in load order, by the base id of their query."""
         lines_by_query: dict[str, list[Response]] = defaultdict(list)
         for index in sorted(change.removed_indexes):
             line = self._scored.run.links.responses[index]
@@ -104,10 +106,12 @@ class Removals:
     def _index_query(self, base_id: str) -> QueryLines | None:
         """Index the lines of a query. Return None if several queries share its id, or if it could not be scored."""
         results = self._results_by_query.get(base_id, [])
-        if len(results) != 1:
+        is_shared_id = len(results) != 1
+        if is_shared_id:
             return None
         unit, result = results[0]
-        if result.counting_error is not None or result.ranking_error is not None:
+        is_scored = result.counting_error is None and result.ranking_error is None
+        if not is_scored:
             return None
         return QueryLines(self._scored, self._editor, unit, result)
 
@@ -138,20 +142,27 @@ class QueryLines:
         self._result = result
         self._links = scored.run.links
         self._policy = scored.policy
+        # Of a node only so many of the best lines count; None means all of them.
         self._most_justifications = scored.run.limits.justifications_per_node
         self._ranks_all_levels = scored.run.gold.query_set.edition.ranks_all_levels
+        # The lines that answer a follow-on query, and the lines that give the answer it asks about, by its short id.
         self._lines_answering = editor.follow_on_lines.lines_answering
         self._lines_creating = editor.follow_on_lines.lines_creating
+        # Rows are known by their position among the rows of the query, and lines by their index.
         self._row_position_by_index = _row_positions(result)
-        self._naming_indexes_by_row: dict[int, Collection[int]] = {}
+        self._deciding_indexes_by_row: dict[int, Collection[int]] = {}  # see `_deciding_indexes`
         self._rows_of_gold: Collection[str] = () if tree is None else tree.class_count_by_node
-        self._levels = [LevelRanking(ranking) for ranking in result.rankings]
+        self._rankings_by_level = [LevelRanking(ranking) for ranking in result.rankings]
         self._node_by_name = _ranked_nodes(result)
         self._children_by_parent = _children_by_parent(self._node_by_name.values())
 
     @cached_property
-    def _has_plain_nodes(self) -> bool:
-        """Whether all nodes have one or two components, and are ranked under the names that their lines have."""
+    def _can_move_nodes(self) -> bool:
+        """Whether nodes can be moved in the rankings, since lines and rankings have the same names for them.
+
+        This is not so if a node of the query is ranked under another name than its lines have, or not at all. Nodes of
+        later hops than the second are not moved.
+        """
         if any(node.hop > _DEEPEST_HOP for node in self._node_by_name.values()):
             return False
         for tally in self._result.tallies:
@@ -173,6 +184,7 @@ class QueryLines:
         `removed_indexes` are the indexes of all lines that the change removes, in other queries as well. Unless
         `is_ranked`, the rankings stay as they were. Raises SubtractionError if the query has to be scored again.
         """
+        # Orphans are remaining lines that lose their parent. They keep their counts, but their nodes are not ranked.
         orphans = self._orphans(lines, removed_indexes)
         lines_to_unrank = [*lines, *orphans]
         if any(self._may_influence_others(line) for line in lines_to_unrank):
@@ -185,16 +197,19 @@ class QueryLines:
     def _orphans(self, lines: Iterable[Response], removed_indexes: Collection[int]) -> list[Response]:
         """Return the remaining lines whose query asks about an answer that no line of the run gives any more.
 
-        Their counts stay the same, since they have no right parent before or after the change. But their nodes are no
-        longer ranked, since they have no parent node. Raises SubtractionError if another line still gives the answer,
-        or in other cases in which remaining lines may count differently.
+        `lines` are removed lines that gave such answers. The counts of orphans stay the same, since they have no right
+        parent before or after the change. But their nodes are no longer ranked, since they have no parent node. Raises
+        SubtractionError if another line still gives the answer, or in other cases in which remaining lines may count
+        differently.
         """
         orphans: list[Response] = []
         for line in lines:
-            answering = _without_removed(self._lines_answering.get(line.follow_on_id, ()), removed_indexes)
-            if answering:
+            lines_about_answer = self._lines_answering.get(line.follow_on_id, ())
+            dependents = _without_removed(lines_about_answer, removed_indexes)
+            if dependents:
                 self._require_sole_parent(line, removed_indexes)
-                orphans += [self._orphan(dependent) for dependent in answering]
+            for dependent in dependents:
+                orphans.append(self._response_without_dependents(dependent))
         return orphans
 
     def _require_sole_parent(self, line: Response, removed_indexes: Collection[int]) -> None:
@@ -202,13 +217,14 @@ class QueryLines:
 
         Another line is a parent, too, if it gives the same answer and is not at one of the removed indexes.
         """
+        # Orphans could join nodes of other lines without parent. A skipped line with this answer may be a parent, too.
         if self._links.lines_without_parent or self._links.was_answer_skipped(line.follow_on_id):
             raise SubtractionError
         if _without_removed(self._lines_creating[line.follow_on_id], removed_indexes):
             raise SubtractionError
 
-    def _orphan(self, line: LinkedLine) -> Response:
-        """Return a line that has lost its parent, if the loss goes no further.
+    def _response_without_dependents(self, line: LinkedLine) -> Response:
+        """Return a line as a response, if no other line depends on it.
 
         Raises SubtractionError if the line was skipped, or if other lines answer the query about its answer.
         """
@@ -218,36 +234,45 @@ class QueryLines:
 
     def _may_influence_others(self, line: Response) -> bool:
         """Return whether other lines may count differently if a line is taken away."""
-        if line.query.level > _DEEPEST_HOP or line.index not in self._row_position_by_index:
+        # The line may be the only reason for a row of its parent class.
+        if line.query.level > _DEEPEST_HOP:
             return True
+        is_counted = line.index in self._row_position_by_index
+        if not is_counted:
+            return True
+        # A skipped line with the same answer may count otherwise if no other line gives the answer any more.
         if self._links.was_answer_skipped(line.follow_on_id):
             return True
         if line.node is None:
-            return not self._is_without_credit(line) or line.index in self._naming_indexes(line)
-        # All lines of a node decide together whether it is named, and only right lines depend on that.
+            return not self._is_without_credit(line) or line.index in self._deciding_indexes(line)
+        # All lines of a node decide together whether it names the entity, and only right lines depend on that.
         return not all(self._is_without_credit(node_line) for node_line in self._links.lines_by_node[line.node])
 
-    def _naming_indexes(self, line: Response) -> Collection[int]:
-        """Return the indexes of all lines without node in a line's row on which the credit of right lines depends.
+    def _deciding_indexes(self, line: Response) -> Collection[int]:
+        """Return the indexes of the lines that decide whether the lines without node in a line's row get credit.
 
-        Lines without node count as one node of the row: its best assessed lines decide together whether it is named
-        (rule nominal-mentions). The result is empty if none of the lines without node has credit.
+        Together these lines count as one node. Its right lines get credit if one of its best assessed lines names the
+        entity (rule nominal-mentions): these best lines decide. The result is empty if no line without node has credit.
         """
         position = self._row_position_by_index[line.index]
-        if position not in self._naming_indexes_by_row:
+        if position not in self._deciding_indexes_by_row:
             lines = [row_line for row_line in self._result.tallies[position].responses if row_line.node is None]
-            self._naming_indexes_by_row[position] = self._find_naming_indexes(lines)
-        return self._naming_indexes_by_row[position]
+            self._deciding_indexes_by_row[position] = self._find_deciding_indexes(lines)
+        return self._deciding_indexes_by_row[position]
 
-    def _find_naming_indexes(self, lines: Sequence[Response]) -> Collection[int]:
-        """Return the indexes of the lines that decide whether these lines without node, of one row, are named."""
+    def _find_deciding_indexes(self, lines: Sequence[Response]) -> Collection[int]:
+        """Return the indexes of the lines that decide whether the right ones among some lines get credit.
+
+        `lines` are all lines without node of a row, which count as one node. They get credit if one of the best
+        assessed lines of this node names the entity. The result is empty if no line has credit.
+        """
         if all(self._is_without_credit(line) for line in lines):
             return ()
         assessed_lines = [line for line in lines if line.index in self.unit.assessment_by_index]
         deciding_lines = best_lines(assessed_lines, self._most_justifications)
         if len(deciding_lines) < len(assessed_lines):
             return {line.index for line in deciding_lines}  # without any of them another line decides, too
-        # All lines are looked at, and a line with the label WRONG never names the node.
+        # All assessed lines are among the best ones, and a line with the label WRONG never names the entity.
         return {line.index for line in assessed_lines if WRONG not in self.unit.labels_by_index[line.index]}
 
     def _is_without_credit(self, line: Response) -> bool:
@@ -286,26 +311,30 @@ class QueryLines:
 
     def _rankings_without(self, lines: Sequence[Response]) -> tuple[Ranking, ...]:
         """Return the rankings without some lines. Raises SubtractionError if the query has to be ranked again."""
-        if self._ranks_all_levels or not self._has_plain_nodes:
+        # If all levels are ranked together, a level may appear or vanish with a node.
+        if self._ranks_all_levels or not self._can_move_nodes:
             raise SubtractionError
-        moves = self._moves_without(lines)
-        return tuple([level.ranking_after(moves) for level in self._levels])
+        moves = self._moves_of_nodes(lines)
+        return tuple([ranking.ranking_after(moves) for ranking in self._rankings_by_level])
 
-    def _moves_without(self, lines: Iterable[Response]) -> list[Move]:
-        """Return a move for each ranked node that loses some of the given lines: to another rank, or out of all ranks.
+    def _moves_of_nodes(self, removed_lines: Iterable[Response]) -> list[Move]:
+        """Return a move for each ranked node that loses some of the removed lines.
 
-        Nodes of lines without parent are not ranked. Raises SubtractionError if other nodes may change with them.
+        The node moves to another rank, or out of all rankings. Raises SubtractionError if the ranks of further nodes
+        may change.
         """
-        losses = self._losses_of_nodes(lines)
+        losses = self._losses_of_nodes(removed_lines)
         moves: list[Move] = []
         for name in losses.changed_nodes:
-            query_id = name.partition(":")[0]  # empty for the nodes of lines without parent
+            # Nodes without the id of this query are not in its rankings, such as nodes of lines without parent.
+            query_id = name.partition(":")[0]
             if query_id == self._result.query.full_id:
-                moves.append(self._move_of(self._classless_node(name), losses))
+                node = self._node_without_class(name)
+                moves.append(self._move_of(node, losses))
         return moves
 
-    def _classless_node(self, name: str) -> RankedNode:
-        """Return a ranked node that is mapped to no class.
+    def _node_without_class(self, name: str) -> RankedNode:
+        """Return the ranked node with this name, if it is mapped to no class.
 
         Raises SubtractionError if it is mapped to a class, which would become free for other nodes, or is not ranked.
         """
@@ -330,11 +359,12 @@ class QueryLines:
         Raises SubtractionError if other nodes change with it.
         """
         children = self._children_by_parent.get(node.name, ())
-        if any(child not in losses.vanishing_nodes for child in children):
+        has_remaining_child = any(child not in losses.vanishing_nodes for child in children)
+        if has_remaining_child:
             raise SubtractionError
         # A parent without lines of its own has the lines of its children, so that its confidence changes with them.
-        has_parent_lines = parent_node(node.name) in self._links.lines_by_node
-        if node.hop and not has_parent_lines:
+        is_second_hop = node.hop > 0
+        if is_second_hop and parent_node(node.name) not in self._links.lines_by_node:
             raise SubtractionError
         if node.name in losses.vanishing_nodes:
             return Move(node, None)
@@ -348,7 +378,8 @@ class QueryLines:
         """
         remaining_lines = [line for line in self._links.lines_by_node[node.name] if line.index not in losses.indexes]
         confidence = self._confidence_of(remaining_lines)
-        if node.hop:
+        is_second_hop = node.hop > 0
+        if is_second_hop:
             parent = parent_node(node.name)
             if parent in losses.changed_nodes:
                 raise SubtractionError
@@ -362,7 +393,7 @@ class QueryLines:
 
 
 def _row_positions(result: QueryResult) -> dict[int, int]:
-    """Return the position of the row that counts a line among the rows of a query, by the index of the line."""
+    """Map the index of each line of a query to the position of the row that counts it: `{0: 0, 1: 0, 5: 2}`."""
     position_by_index: dict[int, int] = {}
     for position, tally in enumerate(result.tallies):
         for line in tally.responses:
@@ -371,7 +402,7 @@ def _row_positions(result: QueryResult) -> dict[int, int]:
 
 
 def _ranked_nodes(result: QueryResult) -> dict[str, RankedNode]:
-    """Return the nodes in the rankings of a query by FQ node id; of several ranks of a node the first one counts."""
+    """Return the nodes in the rankings of a query by full node id; of several ranks of a node the first one counts."""
     node_by_name: dict[str, RankedNode] = {}
     for ranking in result.rankings:
         for node in ranking.nodes:
@@ -380,10 +411,11 @@ def _ranked_nodes(result: QueryResult) -> dict[str, RankedNode]:
 
 
 def _children_by_parent(nodes: Iterable[RankedNode]) -> dict[str, list[str]]:
-    """Return the nodes of the second hop below each node, all by FQ node id: `{"Q:E1": ["Q:E1:E2"]}`."""
+    """Return the nodes of the second hop below each node, all by full node id: `{"Q:E1": ["Q:E1:E2"]}`."""
     children_by_parent: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
-        if node.hop:
+        is_second_hop = node.hop > 0
+        if is_second_hop:
             children_by_parent[parent_node(node.name)].append(node.name)
     return children_by_parent
 
@@ -472,7 +504,7 @@ class LevelRanking:
         return ranking
 
     def _without(self, names: Iterable[str]) -> _RankedNodes:
-        """Return the ranked nodes, but not the nodes that have these FQ node ids."""
+        """Return the ranked nodes, but not the nodes that have these full node ids."""
         ranked = _RankedNodes(self._keys.copy(), self._values.copy(), list(self._ranking.nodes))
         positions = [self._position_by_name[name] for name in names]
         for position in sorted(positions, reverse=True):  # the last one first, so that the other positions stay valid

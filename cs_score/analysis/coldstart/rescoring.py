@@ -43,7 +43,7 @@ class RescoredUnit(NamedTuple):
 
 
 class _ScoringRequest(NamedTuple):
-    """What has to be scored again after a `change`.
+    """A request to score units again after a `change` to the files.
 
     `query_ids` are the short ids of the queries that are scored again; None means all queries of the affected units.
     `added_by_unit` has the added lines by the id of their unit. Nodes are ranked only if `is_ranked`.
@@ -72,15 +72,16 @@ class Rescoring:
     def _unit_ids(self) -> list[str]:
         """The ids of all scored units, in the order in which the scorer scores them: `["CS14_0001", "CS14_0002"]`."""
         gold = self._run.gold
-        unit_ids = dict.fromkeys([gold.unit_of(query.base_id) for query in gold.selected_queries()])
-        unit_ids.update(dict.fromkeys(self._unit_by_id))
-        return [unit_id for unit_id in unit_ids if unit_id in self._unit_by_id]
+        unit_ids = [gold.unit_of(query.base_id) for query in gold.selected_queries()]
+        unit_ids += self._unit_by_id  # units without a selected query come last
+        return [unit_id for unit_id in dict.fromkeys(unit_ids) if unit_id in self._unit_by_id]
 
     @cached_property
-    def _run_ids(self) -> list[str]:
-        """The ids of this run and of the runs of the call that are scored before it; this run comes last.
+    def _run_ids_up_to_this(self) -> list[str]:
+        """The ids of the runs of the call that are scored before this run, then the id of this run.
 
-        Average precision pools the nodes of all runs of a call, so that the earlier runs have to be scored again, too.
+        A call may score several runs together. Average precision pools the nodes of all runs of a call, so that the
+        earlier runs have to be scored again, too.
         """
         run_ids = self._run.run_ids
         return run_ids[: run_ids.index(self._scored.run_id) + 1]
@@ -88,6 +89,7 @@ class Rescoring:
     @cached_property
     def _has_several_files(self) -> bool:
         """Whether the run was loaded from several files, or several times from one file."""
+        # A file has a number of loaded lines for each time that it was loaded.
         load_count = sum([len(file.loaded_line_counts) for file in self.editor.files.values()])
         return load_count > 1
 
@@ -112,10 +114,12 @@ class Rescoring:
     def _has_nodes_across_units(self) -> bool:
         """Whether lines of one unit may belong to a node of another unit, so that all must be scored together.
 
-        If any number of justifications counts, all lines without a parent line form one node, whatever their units are.
+        If there is no limit on the justifications of a node, all lines of the run without a parent line are dealt with
+        as one node, whatever their units are.
         """
         links = self._run.links
-        if self._run.limits.justifications_per_node is None and links.lines_without_parent:
+        is_unlimited = self._run.limits.justifications_per_node is None
+        if is_unlimited and links.lines_without_parent:
             return True
         query_by_id = self._run.gold.query_set.by_id
         return any(_may_be_in_foreign_node(line, query_by_id) for line in links.responses)
@@ -126,13 +130,16 @@ class Rescoring:
         """Yield the result of each unit after a change, if it differs from the one after an `earlier` change.
 
         The earlier change is a part of the change, and may be a change of nothing. `unit_by_id` has the results of all
-        units after it. Nodes are ranked only if `is_ranked`. Raises InputError if the scorer would refuse the
-        changed files.
+        units after the earlier change. Nodes are ranked only if `is_ranked`. Raises InputError if the scorer would
+        refuse the changed files.
         """
         reason = self.editor.why_refused(change)
         if reason is not None:
             raise InputError(reason)
-        must_rank = is_ranked or len(self._run_ids) > 1
+        # An earlier run of the call that cannot be ranked stops the scoring, even if nobody asks for rankings.
+        has_earlier_runs = len(self._run_ids_up_to_this) > 1
+        must_rank = is_ranked or has_earlier_runs
+        # Subtracting counts takes much less time, but is not always possible; then the result is None.
         subtracted_units = self._units_by_subtraction(change, earlier, must_rank)
         if subtracted_units is None:
             return self._score_changed_units(change, earlier, unit_by_id, must_rank)
@@ -143,25 +150,27 @@ class Rescoring:
     ) -> Iterator[RescoredUnit]:
         """Yield the units that a change may affect, scored from the changed lines.
 
-        The change contains an `earlier` one, after which the units have the results `unit_by_id`. Nodes are ranked only
-        if `is_ranked`.
+        An `earlier` change is a part of the change; `unit_by_id` has the results of the units after it. Nodes are
+        ranked only if `is_ranked`.
         """
         changed_ids = self._changed_queries(change, earlier)
-        is_by_query = self._has_separate_queries and change.policy is None
+        # Another policy changes all queries, also those without a changed line.
+        can_score_single_queries = self._has_separate_queries and change.policy is None
         request = _ScoringRequest(
             change=change,
-            query_ids=changed_ids if is_by_query else None,
+            query_ids=changed_ids if can_score_single_queries else None,
             added_by_unit=self._added_lines_by_unit(change),
             is_ranked=is_ranked,
         )
         affected_ids = self._affected_units(change, changed_ids)
-        # A unit without result has only lines of other runs of the call.
+        # A unit without result only has lines of other runs, which the same call scores.
         old_units = [unit_by_id[unit_id] for unit_id in affected_ids if unit_id in unit_by_id]
         return self._score_units(old_units, request)
 
     def _score_units(self, old_units: Iterable[UnitResult], request: _ScoringRequest) -> Iterator[RescoredUnit]:
         """Yield units scored again from their lines after a change; `old_units` are their results before it."""
         if self._has_nodes_across_units:
+            # A node may have lines of several units: each unit is scored from all lines of the run.
             change = request.change
             shared_run = self._changed_run(self._run.links.responses, change, change.added_lines, request.is_ranked)
             for old_unit in old_units:
@@ -172,7 +181,10 @@ class Rescoring:
             yield self._score_unit_again(old_unit, run_of_unit, request)
 
     def _score_unit_again(self, old_unit: UnitResult, run: Run, request: _ScoringRequest) -> RescoredUnit:
-        """Return a unit scored from the lines of a changed run; queries that need no scoring keep their old results."""
+        """Return a unit scored from the lines of a changed run, with the queries of the request scored again.
+
+        All other queries of the unit keep the results that they have in `old_unit`.
+        """
         queries = _queries_within(old_unit, request.query_ids)
         new_unit = self._score_unit(old_unit.id, queries, run, request)
         return RescoredUnit(_with_unchanged_results(new_unit, old_unit.queries), run)
@@ -180,16 +192,21 @@ class Rescoring:
     def _units_by_subtraction(self, change: Change, earlier: Change, is_ranked: bool) -> list[UnitResult] | None:
         """Return the changed units without the removed lines, whose counts are subtracted; None if that is impossible.
 
-        Subtraction takes much less time than scoring the units again. It starts from the results before any change, so
-        that an `earlier` change must not have removed a line.
+        Subtraction starts from the results before any change, so that an `earlier` change must not have removed a line.
+        Removed lines must not influence other queries, nor the question whether the limits can be applied to the
+        remaining lines: this question does not arise if the justifications of a node are limited.
         """
-        can_subtract = self._has_separate_queries and self._run.limits.justifications_per_node is not None
+        is_limited = self._run.limits.justifications_per_node is not None
+        can_subtract = self._has_separate_queries and is_limited
         if not can_subtract or earlier.removed_places:
             return None
         return self._removals.units_without(change, is_ranked=is_ranked)
 
     def _changed_queries(self, change: Change, earlier: Change) -> dict[str, None]:
-        """Return the base ids of the queries whose lines one of two changes removes or adds, but not the other one."""
+        """Return the base ids of the queries whose lines one of two changes removes or adds, but not the other one.
+
+        The `earlier` change is a part of the change. It adds no lines, or the same ones.
+        """
         # The operator ^ would copy all lines of `earlier`, which may be most lines of the run.
         indexes = (change.removed_indexes - earlier.removed_indexes) | (
             earlier.removed_indexes - change.removed_indexes
@@ -203,6 +220,7 @@ class Rescoring:
         if change.policy is not None or self._has_nodes_across_units:
             return self._unit_ids
         unit_ids = [self._run.gold.unit_of(base_id) for base_id in query_ids]
+        # Removing a line changes the numbers of later lines, by which equally confident lines of several files compete.
         if change.removed_places:
             unit_ids += self._units_of_several_files
         return dict.fromkeys(unit_ids)
@@ -210,8 +228,9 @@ class Rescoring:
     def _added_lines_by_unit(self, change: Change) -> dict[str, list[Response]]:
         """Return the lines that a change adds to each unit, by its id; the lines of a query follow each other."""
         lines_by_unit: dict[str, list[Response]] = defaultdict(list)
-        lines_of_run = group_by_run_and_unit(self._run.gold, change.added_lines).get(self._scored.run_id, {})
-        for unit_id, lines_by_query in lines_of_run.items():
+        lines_by_run_and_unit = group_by_run_and_unit(self._run.gold, change.added_lines)
+        lines_by_unit_and_query = lines_by_run_and_unit.get(self._scored.run_id, {})
+        for unit_id, lines_by_query in lines_by_unit_and_query.items():
             for lines in lines_by_query.values():
                 lines_by_unit[unit_id] += lines
         return lines_by_unit
@@ -226,7 +245,7 @@ class Rescoring:
         return lines
 
     def _lines_of_queries(self, unit_id: str, query_ids: Container[str]) -> list[Response]:
-        """Return the lines of all runs that answer some queries of a unit, given by short id, query by query."""
+        """Return the lines of all runs that answer some queries of a unit, given by their base ids, query by query."""
         lines: list[Response] = []
         for lines_by_unit in self._run.lines_by_run_and_unit.values():
             for base_id, lines_of_query in lines_by_unit.get(unit_id, {}).items():
@@ -237,7 +256,10 @@ class Rescoring:
     # -- The lines after a change
 
     def _changed_run_of_unit(self, unit_id: str, request: _ScoringRequest) -> Run:
-        """Return a run that has the lines of a unit as they are after a change."""
+        """Return a run that has the lines of a unit as they are after a change.
+
+        If the request names queries, the run only has the lines of these.
+        """
         if request.query_ids is None:
             lines = self._lines_of_unit(unit_id)
         else:
@@ -250,9 +272,9 @@ class Rescoring:
     ) -> Run:
         """Return a run that has the lines of some units as they are after a change.
 
-        `lines` are all lines of these units before the change, `added_lines` the lines that the change adds to them.
-        Lines are linked to nodes again if the change makes that necessary. Raises InputError if the limits on
-        justifications cannot be applied.
+        `lines` are all lines of these units before the change, `added_lines` those of the change's added lines that
+        belong to these units. Lines are linked to nodes again if the change makes that necessary. Raises InputError if
+        the limits on justifications cannot be applied.
         """
         if self._only_appends(change):
             return self._append_lines(lines, added_lines, is_ranked)
@@ -260,11 +282,14 @@ class Rescoring:
         remaining_lines = self._remaining_lines(lines, change, added_lines)
         links = Links(self._run.gold.query_set, self._run.links)
         if self._must_link_again(removed_lines, added_lines):
-            links.node_by_follow_on.update(dict.fromkeys([line.follow_on_id for line in removed_lines]))
+            # Removed lines are no parents any more. Remaining lines with the same answers are entered in their place.
+            for line in removed_lines:
+                links.node_by_follow_on[line.follow_on_id] = None
             remaining_lines = _with_nodes(remaining_lines, links.node_by_follow_on)
+        # Without a limit for each node, the scorer may refuse the lines of a slot with a single value.
         if self._run.limits.justifications_per_node is None:
             self._check_limits(remaining_lines, change)
-        gold = self._gold_without(removed_lines)
+        gold = self._gold_after_removal(removed_lines)
         return self._run_of_lines(remaining_lines, gold, links, is_ranked)
 
     def _run_of_lines(self, lines: Sequence[Response], gold: ColdStartGold, links: Links, is_ranked: bool) -> Run:
@@ -289,7 +314,8 @@ class Rescoring:
         """Return whether lines may get other nodes since some lines are removed or added.
 
         The node id of a line of the second hop begins with that of its parent, the line whose answer its query asks
-        about. Therefore the nodes may change if a removed line is the parent of others.
+        about. Therefore the nodes may change if a removed line is the parent of others. Added lines have no node yet.
+        If there are several files, a line of another file may become the parent.
         """
         if added_lines or self._has_several_files:
             return True
@@ -299,28 +325,34 @@ class Rescoring:
                 return True
         return False
 
-    def _gold_without(self, removed_lines: Iterable[Response]) -> ColdStartGold:
+    def _gold_after_removal(self, removed_lines: Iterable[Response]) -> ColdStartGold:
         """Return the gold of the run, or a copy without its derived values if these may depend on a removed line.
 
-        They may if a skipped line gives the same answer as a removed line. The copy computes them anew.
+        They may if a skipped line gives the same answer as a removed line. The copy has the same fields, and computes
+        its derived values anew.
         """
         gold = self._run.gold
         if any(self._run.links.was_answer_skipped(line.follow_on_id) for line in removed_lines):
-            return gold.with_fields()
+            return gold.with_fields()  # no field changes, but the copy has no derived values
         return gold
 
     def _only_appends(self, change: Change) -> bool:
-        """Return whether a change only adds lines after all others, so that these keep indexes, numbers and nodes."""
+        """Return whether a change only adds lines after all others, so that these keep indexes, numbers and nodes.
+
+        This needs a run in one file, and a limit on the justifications of a node: without it limits must be checked.
+        """
         if change.removed_places or not change.added_lines:
             return False
         if self._has_several_files or self._run.limits.justifications_per_node is None:
             return False
-        return list(self.editor.file_of_added_lines.loaded_line_counts) == [len(self._run.links.responses)]
+        all_line_count = len(self._run.links.responses)
+        return list(self.editor.file_of_added_lines.loaded_line_counts) == [all_line_count]
 
     def _append_lines(self, lines: Sequence[Response], added_lines: Sequence[Response], is_ranked: bool) -> Run:
         """Return a run with the lines of some units and added lines after them; only the added lines are linked."""
-        links = Links(self._run.gold.query_set, self._run.links)
+        links = Links(self._run.gold.query_set, self._run.links)  # they build on the old links, which do not change
         new_lines = self._renumber_added(added_lines, lines, removed_count=0)
+        # Parents may be among the old lines, which are not linked again: their nodes are entered first.
         links.node_by_follow_on.update(self._parent_nodes_of(new_lines))
         linked_lines = _with_nodes(new_lines, links.node_by_follow_on)
         all_lines = [*lines, *linked_lines]
@@ -348,13 +380,15 @@ class Rescoring:
         added_count = len(change.added_lines)
         renumbered = [self._moved_line(line, added_count, removed_numbers_by_file) for line in lines]
         removed_count = len(removed_numbers_by_file.get(self.editor.file_of_added_lines.name, ()))
-        renumbered += self._renumber_added(added_lines, renumbered, removed_count, added_count)
+        # Added lines of other units have indexes, too: `added_count` is the number of all added lines.
+        renumbered += self._renumber_added(added_lines, renumbered, removed_count, added_per_load=added_count)
         return sorted(renumbered, key=operator.attrgetter("index"))
 
     def _removed_numbers_by_file(self, change: Change) -> Mapping[str, Sequence[int]]:
         """Return the numbers of the lines that a change removes from each file, in order: `{"run.tab": [3, 7]}`.
 
-        Return an empty dictionary for a run in one file, whose lines keep their numbers.
+        Later lines of the file are numbered anew by them. Return an empty dictionary for a run in one file: its lines
+        keep their numbers, since only their order matters.
         """
         removed_numbers: dict[str, list[int]] = defaultdict(list)
         if self._has_several_files:
@@ -370,9 +404,11 @@ class Rescoring:
         `added_count` is the number of added lines. They come at the end of one file, before the lines of the files that
         are loaded later.
         """
-        loads_before = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, line.index)
-        index = line.index + added_count * loads_before
-        number = line.number - bisect_left(removed_numbers_by_file.get(line.file, ()), line.number)
+        # How many times the file of the added lines was loaded before this line; it may be loaded several times.
+        earlier_load_count = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, line.index)
+        index = line.index + added_count * earlier_load_count
+        removed_before_count = bisect_left(removed_numbers_by_file.get(line.file, ()), line.number)
+        number = line.number - removed_before_count
         if index == line.index and number == line.number:
             return line
         return replace(line, index=index, number=number)
@@ -383,24 +419,27 @@ class Rescoring:
         """Return added lines with their indexes and numbers, once for each time that their file is loaded.
 
         `lines` are the other lines, and `removed_count` is the number of lines removed from the file. `added_per_load`
-        is the number of lines added to the file for all units: each loading shifts the indexes of later ones by it.
+        is the number of lines added to the file for all units. If the file was loaded after 10 responses and again
+        after 20, a line that is added alone gets the indexes 10 and 21: the second one counts the first one, too.
         """
         file = self.editor.file_of_added_lines
         first_number = file.last_number + 1 - removed_count
-        texts_in_file = self._unrepeatable_texts(lines) if added_lines else frozenset()
+        texts_not_read_again = self._texts_not_read_again(lines) if added_lines else frozenset()
         new_lines: list[Response] = []
         for line in added_lines:
-            if line.text in texts_in_file:  # the scorer would not read it a second time
+            if line.text in texts_not_read_again:
                 continue
-            for earlier_loads, end in enumerate(file.loaded_line_counts):
-                index = end + added_per_load * earlier_loads + line.index
+            for earlier_load_count, loaded_line_count in enumerate(file.loaded_line_counts):
+                earlier_added_count = added_per_load * earlier_load_count
+                index = loaded_line_count + earlier_added_count + line.index
                 new_lines.append(replace(line, index=index, number=first_number + line.number))
         return new_lines
 
-    def _unrepeatable_texts(self, lines: Iterable[Response]) -> Container[str]:
-        """Return the texts of those lines that would not be read again if they were repeated at the end of their file.
+    def _texts_not_read_again(self, lines: Iterable[Response]) -> Container[str]:
+        """Return the texts of the lines in the file of added lines: an added line with such a text would not be read.
 
-        An added line may only repeat another line if lines have no node ids. Some editions then read it all the same.
+        The result is empty for a run with node ids, since an added line has a new node id, so that it repeats no line.
+        It is also empty in editions that read repeated lines.
         """
         if self.editor.has_nodes or self._run.gold.query_set.edition.keeps_repeated_lines:
             return frozenset()
@@ -412,17 +451,17 @@ class Rescoring:
 
         The limits are applied each time that a file is loaded, to all lines loaded by then. They depend on the hops
         that these lines answer. `lines` may lack some hops: for these the first remaining line of the run is added.
+        `lines` have the indexes that they have after the change.
         """
         rules = DiscardRules(self._run.limits, ProblemLog())
-        first_lines = self._first_lines_of_hops(change)
-        for old_end in self._line_counts_at_limits():
-            # `lines` have the indexes that they have after the change, `first_lines` those before it.
-            new_end = self._line_count_after_change(old_end, change)
-            loaded_lines = [line for line in lines if line.index < new_end]
-            loaded_first_lines = [line for line in first_lines if line.index < old_end]
+        first_lines = self._first_lines_of_hops(change)  # with the indexes before the change
+        for old_line_count in self._line_counts_at_limits():
+            new_line_count = self._line_count_after_change(old_line_count, change)
+            loaded_lines = [line for line in lines if line.index < new_line_count]
+            loaded_first_lines = [line for line in first_lines if line.index < old_line_count]
             loaded_hops = {line.query.level for line in loaded_lines}
             lines_of_other_hops = [line for line in loaded_first_lines if line.query.level not in loaded_hops]
-            # Only an error that this raises is of interest.
+            # The call raises InputError if the limits cannot be applied. What it discards is not needed here.
             rules.apply([*loaded_lines, *lines_of_other_hops], _lines_by_node(loaded_lines), is_in_order=False)
 
     def _first_lines_of_hops(self, change: Change) -> list[Response]:
@@ -434,36 +473,39 @@ class Rescoring:
         return list(first_line_by_hop.values())
 
     def _line_counts_at_limits(self) -> list[int]:
-        """Return the numbers of responses that had been loaded each time that the limits were applied, in order.
+        """Return how many responses had been loaded each time that the limits were applied: `[1200, 3000]`.
 
-        They are applied after each file with the layout of 2017.
+        The limits are applied after each file with the layout of 2017.
         """
-        ends: list[int] = []
+        line_counts: list[int] = []
         for file in self.editor.files.values():
             if file.schema is RUN_2017:
-                ends += file.loaded_line_counts
-        return sorted(ends)
+                line_counts += file.loaded_line_counts
+        return sorted(line_counts)
 
-    def _line_count_after_change(self, end: int, change: Change) -> int:
+    def _line_count_after_change(self, line_count: int, change: Change) -> int:
         """Return a number of loaded responses, increased by the lines that a change adds to the files loaded so far."""
         if not change.added_lines:
-            return end
-        loads_with_additions = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, end)
-        return end + len(change.added_lines) * loads_with_additions
+            return line_count
+        # How many times the file of the added lines was loaded, all of it, among these responses.
+        load_count = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, line_count)
+        return line_count + len(change.added_lines) * load_count
 
     # -- Scoring
 
     def _score_unit(self, unit_id: str, queries: Sequence[Query], run: Run, request: _ScoringRequest) -> UnitResult:
         """Return a unit with some of its queries scored from the lines of a changed run, under the change's policy.
 
-        Raises InputError if the scorer would have to stop before it has tables.
+        The runs that the same call scores before this run are scored first, since the nodes of all runs are ranked
+        together. Raises InputError if the scorer would have to stop before it has tables.
         """
         if compares_values(run.gold.options.discipline):
             _require_known_classes(queries, run)
         policy = request.change.policy or self._scored.policy
         unit = self._unit_to_score(unit_id, queries, run, request.change)
-        other_result = self._score_earlier_runs(unit, policy, is_ranked=request.is_ranked)
-        return _scored_unit(replace(unit, other_run=other_result), policy, is_ranked=request.is_ranked)
+        result_of_earlier_run = self._score_earlier_runs(unit, policy, is_ranked=request.is_ranked)
+        unit_after_run = replace(unit, result_of_earlier_run=result_of_earlier_run)
+        return _scored_unit(unit_after_run, policy, is_ranked=request.is_ranked)
 
     def _unit_to_score(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change) -> ScoringUnit:
         """Return a unit with everything that scoring needs: its queries, its lines in the changed run, and the nodes.
@@ -478,24 +520,27 @@ class Rescoring:
             run=run,
             lines_by_query=_lines_of_unit_in(run, self._scored.run_id, unit_id),
             nodes=RunNodes(run.links.lines_by_node, run.limits.justifications_per_node),
-            earlier_result=self._unit_with_assessments(unit_id, queries, run, change),
+            result_to_reuse=self._result_with_assessments(unit_id, queries, run, change),
         )
 
     def _score_earlier_runs(self, unit: ScoringUnit, policy: Policy, *, is_ranked: bool) -> UnitResult | None:
-        """Return the result of a unit for the last run of the call that is scored before this run; None without any.
+        """Return the result of a unit for the run just before this one in the call; None if this run is the first.
 
-        Earlier runs are scored again first, since the nodes of all runs are ranked together. Raises InputError if one
-        of them cannot be scored.
+        All runs before this one are scored again in turn, since the nodes of all runs are ranked together. Raises
+        InputError if one of them cannot be scored.
         """
         result: UnitResult | None = None
-        for run_id in self._run_ids[:-1]:
+        for run_id in self._run_ids_up_to_this[:-1]:
             lines_by_query = _lines_of_unit_in(unit.run, run_id, unit.id)
-            unit_of_run = replace(unit, lines_by_query=lines_by_query, other_run=result, earlier_result=None)
+            # The result to reuse is one of this run: an earlier run has other lines.
+            unit_of_run = replace(
+                unit, lines_by_query=lines_by_query, result_of_earlier_run=result, result_to_reuse=None
+            )
             result = _scored_unit(unit_of_run, policy, is_ranked=is_ranked)
             _raise_if_unranked(result)
         return result
 
-    def _unit_with_assessments(
+    def _result_with_assessments(
         self, unit_id: str, queries: Sequence[Query], run: Run, change: Change
     ) -> UnitResult | None:
         """Return a result of the unit that says which assessment each line of the changed run has.
@@ -503,10 +548,10 @@ class Rescoring:
         With it, scoring need not match the lines to assessments. Lines that keep their indexes keep their assessments.
         Returns None if all lines have to be matched again.
         """
-        if run.gold is not self._run.gold:
+        if run.gold is not self._run.gold:  # its derived values may match lines to other assessments
             return None
         unit = self._unit_by_id[unit_id]
-        if not change.added_lines:
+        if not change.added_lines:  # the remaining lines keep their indexes
             return unit
         if self._only_appends(change):
             return self._with_added_assessments(unit, queries, run)
@@ -526,7 +571,9 @@ class Rescoring:
                 judgement_by_value = run.gold.judgements_by_value(base_id, run.links)
                 discipline = run.gold.options.discipline
                 assessment_by_index |= find_assessments(new_lines, judgement_by_value, run.links, discipline, problems)
-        return UnitResult(unit.id, assessment_by_index, {}, (), problems)
+        return UnitResult(
+            id=unit.id, assessment_by_index=assessment_by_index, labels_by_index={}, queries=(), problems=problems
+        )
 
     def _added_lines_among(self, lines: Iterable[Response]) -> list[Response]:
         """Return those lines of a changed run that come after all lines of the original run."""
@@ -537,8 +584,9 @@ class Rescoring:
 def _may_be_in_foreign_node(line: Response, query_by_id: Container[str]) -> bool:
     """Return whether a line may belong to a node of another unit.
 
-    This is possible if its node id does not begin with a colon, or if a query file defines a query with the id of the
-    follow-on query that the line answers. `query_by_id` has the queries of the query files by short id.
+    This is possible if its node id does not begin with a colon. After the second hop it is also possible if a query of
+    the query files has the same id as the follow-on query of the line. In the second hop, nodes have the id of their
+    parent's query. `query_by_id` has the queries of the query files by short id.
     """
     node_id = _written_node_id(line)
     if node_id is None:
@@ -610,40 +658,44 @@ def _written_node_id(line: Response) -> str | None:
 
 
 def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | None]) -> list[Response]:
-    """Return lines, which are in load order, with the FQ node ids that linking the changed files would give them.
+    """Return lines with the full node ids that they would get if the changed files were read. Lines are in load order.
 
-    The parent of a follow-on query is the first line with the answer that it asks about. `node_by_follow_on` has the
-    node of this line by the short id of the query, and is extended: an empty text if the parent has no node, None or no
-    entry if there is no parent so far.
+    The full node id of a line begins with that of its parent, the first line with the answer that its query asks about.
+    `node_by_follow_on` has the full node id of the parent by the short id of the query, and the parents among the lines
+    are added to it. An empty text means that the parent has no node, None or no entry that there is no parent yet.
     """
     linked_lines: list[Response] = []
     for line in lines:
         node = line.node
+        # The node of a line of the second hop depends on its parent, and an added line has no node yet.
         if line.query.level == 1 or node is None:
             node = _node_of(line, node_by_follow_on)
-        if len(line.query.slots) > 1 and node_by_follow_on.get(line.follow_on_id) is None:
+        has_next_hop = len(line.query.slots) > 1
+        if has_next_hop and node_by_follow_on.get(line.follow_on_id) is None:
             node_by_follow_on[line.follow_on_id] = node or ""
         linked_lines.append(line if node == line.node else replace(line, node=node))
     return linked_lines
 
 
 def _node_of(line: Response, node_by_follow_on: Mapping[str, str | None]) -> str | None:
-    """Return the FQ node id that linking gives a line; the line's present one if the file has no node id for it.
+    """Return the full node id that linking gives a line; the line's present one if the file has no node id for it.
 
-    The FQ node id of a line of the second hop begins with that of its parent: `CS17_ENG_0001:E1` is the prefix of
-    `CS17_ENG_0001:E1:E2`. In all other hops the prefix is the id of the query. `node_by_follow_on` has the nodes of
-    parents by the short id of the follow-on query.
+    The full node id of a line of the second hop begins with that of its parent: `CS17_ENG_0001:E1` is the prefix of
+    `CS17_ENG_0001:E1:E2`, and empty without a parent, or if the parent has no node. In all other hops the prefix is the
+    id of the query. `node_by_follow_on` has the nodes of parents by the short id of the follow-on query.
     """
     node_id = _written_node_id(line)
     if node_id is None:
         return line.node
-    if line.query.level != 1:
-        return line.query.full_id + node_id
-    return (node_by_follow_on.get(line.query.short_id) or "") + node_id
+    is_second_hop = line.query.level == 1
+    if is_second_hop:
+        parent_node = node_by_follow_on.get(line.query.short_id) or ""
+        return parent_node + node_id
+    return line.query.full_id + node_id
 
 
 def _lines_by_node(lines: Iterable[Response]) -> dict[str, list[Response]]:
-    """Return the lines of each node, by its FQ node id."""
+    """Return the lines of each node, by its full node id."""
     lines_by_node: dict[str, list[Response]] = {}
     for line in lines:
         if line.node is not None:

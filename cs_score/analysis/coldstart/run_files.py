@@ -29,9 +29,10 @@ LinePlace: TypeAlias = tuple[str, int]
 class RunFile(Record):
     """A file of a run with all its lines in order, read or not.
 
-    `ends` has, for each time that the file was loaded, the number of responses that all files had given by then. If it
-    was loaded several times, `responses_by_repeated_line` has the several responses of a line by its number.
-    `copies_by_text` has the numbers of the lines that repeat an earlier line and are not read (rule lines).
+    `loaded_line_counts` has, for each time that the file was loaded, the number of responses that all files had given
+    by then. If it was loaded several times, `repeated_responses_by_number` has the several responses of a line by its
+    number. `copy_numbers_by_text` has the numbers of the lines that repeat an earlier line and are not read (rule
+    lines).
     """
 
     name: str
@@ -55,12 +56,12 @@ class RunFile(Record):
         layout_line = self._layout_line()
         if layout_line is None or (self.name, layout_line.number) not in removed_places:
             return None
-        is_empty = True
+        has_lines = False
         for text in self._texts_after_change(removed_places, added_texts):
             if not is_blank_or_comment(text):
-                return self._why_other_layout(text)
-            is_empty = False
-        return None if is_empty else f"only blank lines and comments would be left of {self.name}"
+                return self._why_other_layout(text)  # this line would decide about the layout
+            has_lines = True
+        return f"only blank lines and comments would be left of {self.name}" if has_lines else None
 
     def _layout_line(self) -> AnyLine | None:
         """Return the line from which the layout is detected: the first one that is neither blank nor a comment."""
@@ -98,9 +99,9 @@ class _LinesByFile:
     def __init__(self, links: Links) -> None:
         """Divide the responses, the skipped lines and the unread lines of a run among their files."""
         self._responses = _responses_of_files(links.responses)
-        self._ends = _ends_of_files(links.responses)
+        self._loaded_line_counts_by_file = _loaded_line_counts_by_file(links.responses)
         self._unscored_lines = _unscored_lines_of_files(links)
-        self._copies = _copies_of_files(links.unread_lines)
+        self._copy_numbers_by_file = _copy_numbers_by_file(links.unread_lines)
 
     def run_file(self, name: str, schema: Schema) -> RunFile:
         """Return the file with this name and layout, with all its lines sorted by their numbers."""
@@ -110,9 +111,9 @@ class _LinesByFile:
             name=name,
             schema=schema,
             lines=sorted(lines, key=attrgetter("number")),
-            loaded_line_counts=self._ends[name],
+            loaded_line_counts=self._loaded_line_counts_by_file[name],
             repeated_responses_by_number=self._responses.repeated_by_file[name],
-            copy_numbers_by_text=self._copies[name],
+            copy_numbers_by_text=self._copy_numbers_by_file[name],
         )
 
 
@@ -125,12 +126,15 @@ def _unscored_lines_of_files(links: Links) -> dict[str, list[SkippedLine | Unrea
     return lines_by_file
 
 
-def _copies_of_files(unread_lines: Iterable[UnreadLine]) -> dict[str, dict[str, list[int]]]:
-    """Return the numbers of unread lines by the name of their file and by their text."""
-    copies_by_file: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+def _copy_numbers_by_file(unread_lines: Iterable[UnreadLine]) -> dict[str, dict[str, list[int]]]:
+    """Return the numbers of unread lines by the name of their file and by their text.
+
+    Lines that repeat a line of their file are among the unread lines, and have the text of that line.
+    """
+    numbers_by_file: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for line in unread_lines:
-        copies_by_file[line.file][line.text].append(line.number)
-    return copies_by_file
+        numbers_by_file[line.file][line.text].append(line.number)
+    return numbers_by_file
 
 
 class _FileResponses(NamedTuple):
@@ -149,25 +153,27 @@ def _responses_of_files(responses: Iterable[Response]) -> _FileResponses:
     first_by_file: dict[str, dict[int, Response]] = defaultdict(dict)
     repeated_by_file: dict[str, dict[int, list[Response]]] = defaultdict(dict)
     for response in responses:
-        first = first_by_file[response.file].setdefault(response.number, response)
-        if first is not response:
-            repeated_by_file[response.file].setdefault(response.number, [first]).append(response)
+        first_response = first_by_file[response.file].setdefault(response.number, response)
+        if first_response is response:
+            continue
+        responses_of_line = repeated_by_file[response.file].setdefault(response.number, [first_response])
+        responses_of_line.append(response)
     return _FileResponses(first_by_file, repeated_by_file)
 
 
-def _ends_of_files(responses: Sequence[Response]) -> dict[str, list[int]]:
-    """Return the end of each file by its name: the number of responses loaded so far, after its last line.
+def _loaded_line_counts_by_file(responses: Sequence[Response]) -> dict[str, list[int]]:
+    """Return the number of responses that had been loaded after each file, by the name of the file.
 
     If `a.tab` with three responses is loaded before `b.tab` with two: `{"a.tab": [3], "b.tab": [5]}`. A file that is
     loaded several times has a number for each time.
     """
-    ends_by_file: dict[str, list[int]] = defaultdict(list)
+    loaded_line_counts: dict[str, list[int]] = defaultdict(list)
     for response, next_response in pairwise(responses):
         # Line numbers rise within a file, unless it is loaded again.
         is_last_of_file = next_response.file != response.file or next_response.number <= response.number
         if is_last_of_file:
-            loaded_count = next_response.index  # indexes count the responses of all files from 0
-            ends_by_file[response.file].append(loaded_count)
+            loaded_line_count = next_response.index  # indexes count the responses of all files from 0
+            loaded_line_counts[response.file].append(loaded_line_count)
     if responses:
-        ends_by_file[responses[-1].file].append(len(responses))
-    return ends_by_file
+        loaded_line_counts[responses[-1].file].append(len(responses))
+    return loaded_line_counts

@@ -74,7 +74,7 @@ def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
     """
     measure_name = str(measure)
     score_by_measure = _scores_over_all_hops(scored)
-    score_by_measure[measure_name] = scored.result.measures[measure]
+    score_by_measure[measure_name] = scored.result.score_by_measure[measure]
     slots = _slot_shares(scored)
     pool_file = last_pool_file(scored.run)
     if not any(slot.unassessed for slot in slots):
@@ -82,13 +82,14 @@ def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
     pessimistic = _pessimistic_scores(scored, list(score_by_measure))
     optimistic_scenario = OptimisticScenario(scored)
     optimistic = try_scores(optimistic_scenario.score, list(score_by_measure))
+    added_assessments = optimistic_scenario.added  # scoring has filled the list, even if it failed
     return Scenarios(
         pessimistic=pessimistic.by_measure[measure_name],
         score=score_by_measure[measure_name],
         optimistic=optimistic.by_measure[measure_name],
-        unassessed=len(optimistic_scenario.added),
+        unassessed=len(added_assessments),
         slots=slots,
-        added_pool=[assessment.text for assessment in optimistic_scenario.added],
+        added_pool=[assessment.text for assessment in added_assessments],
         added_pool_to=pool_file,
         scores=_scenario_by_measure(score_by_measure, pessimistic, optimistic),
         reason=pessimistic.reason or optimistic.reason,
@@ -97,7 +98,7 @@ def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
 
 def _scores_over_all_hops(scored: AnalysedRun) -> dict[str, float]:
     """Return the scores of a run by the measures over all hops: `{"SF-ALL-Micro-F1": 0.25, ...}`."""
-    return {str(measure): score for measure, score in scored.result.measures.items() if measure.hop is None}
+    return {str(measure): score for measure, score in scored.result.score_by_measure.items() if measure.hop is None}
 
 
 def _pessimistic_scores(scored: AnalysedRun, names: Sequence[str]) -> TriedScores:
@@ -140,8 +141,9 @@ def _slot_shares(scored: AnalysedRun) -> list[SlotShare]:
     unassessed_flags_by_slot: dict[str, list[bool]] = defaultdict(list)
     for unit in scored.result.units:
         for line in counted_lines(unit):
+            slot = line.query.slots[0]  # the line fills the first slot that its query still asks for
             is_unassessed = UNASSESSED in unit.labels_by_index[line.index]
-            unassessed_flags_by_slot[line.query.slots[0]].append(is_unassessed)
+            unassessed_flags_by_slot[slot].append(is_unassessed)
     shares = []
     for slot, unassessed_flags in sorted(unassessed_flags_by_slot.items()):
         line_count = len(unassessed_flags)
@@ -171,8 +173,14 @@ def try_scores(score: Callable[[], AnalysedRun], names: Sequence[str]) -> TriedS
 
 
 def _why_score_missing(scored: AnalysedRun, names: Iterable[str]) -> str | None:
-    """Return why a run has no score by some measure, the first such one; None if it has a score by each measure."""
+    """Return why a run has no score by the first of some measures without a score; None if it has all scores.
+
+    The run is a changed one, scored to see what its scores would be.
+    """
     for name in names:
-        if name not in scored.result.scores:
-            return str(scored.stopping_error or f"there would be no {name}")
+        if name in scored.result.scores:
+            continue
+        if scored.stopping_error is not None:
+            return str(scored.stopping_error)
+        return f"there would be no {name}"
     return None

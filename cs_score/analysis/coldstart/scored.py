@@ -62,7 +62,9 @@ class AnalysedRun(Record, eq=False):
             return f"edition {edition.name} has no average precision"
         if self.stopping_error is not None:
             return str(self.stopping_error)
-        return next(iter(self.result.undefined.values()), None)
+        # Only measures of rankings can be undefined, all of them for the same reason.
+        reason_by_measure = self.result.undefined
+        return next(iter(reason_by_measure.values()), None)
 
     @property
     def headline(self) -> Measure:
@@ -83,9 +85,10 @@ class AnalysedRun(Record, eq=False):
         Raises UsageError if there is no such measure, InputError if this run has no score by it.
         """
         measure = self.headline if name is None else parse_measure(name)
-        if measure in self.result.measures:
+        if measure in self.result.score_by_measure:
             return measure
-        if self.stopping_error is not None and measure.is_of_rankings:
+        # The error that has stopped scoring only concerns rankings: it came after the tables of counts.
+        if measure.is_of_rankings and self.stopping_error is not None:
             raise self.stopping_error
         reason = self.result.undefined.get(str(measure))
         if reason is not None:
@@ -109,18 +112,19 @@ class AnalysedRun(Record, eq=False):
 
 
 def score_for_analysis(
-    run: Run, policy: Policy, run_id: str | None = None, earlier_results: Iterable[ScoredRun] = ()
+    run: Run, policy: Policy, run_id: str | None = None, results_to_reuse: Iterable[ScoredRun] = ()
 ) -> AnalysedRun:
     """Return one run of a call, scored under a policy.
 
-    `run_id` names it; it may be None if there is only one. `earlier_results` are results of the same lines under
-    another policy or other limits, from which the lines have their assessments. Raises UsageError if there are several
-    runs and none is named, InputError if the run cannot be scored.
+    `run_id` names it; it may be None if there is only one. `results_to_reuse` are results of the same lines under
+    another policy or other limits: lines keep the assessments that they have there. Raises UsageError if there are
+    several runs and none is named, InputError if the run cannot be scored. But if scoring stops at the rankings, the
+    run is returned without average precision, and with the error.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
     chosen_id = _chosen_run_id(run_id, run_ids)
     try:
-        result = score_runs(run, policy, earlier_results=earlier_results)
+        result = score_runs(run, policy, results_to_reuse=results_to_reuse)
     except ScoringStopped as stop:
         run_result = _result_with_tables(stop, chosen_id)
         return _analysed_run(run, policy, stop.partial_result, run_result, stop)
@@ -162,7 +166,10 @@ def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
 def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
     """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
     if run_id is None:
-        raise InputError("there is no run to analyse", remedy=next(iter(result.warnings), "name a run with lines"))
+        remedy = "name a run with lines"
+        if result.remarks:
+            remedy = result.remarks[0]  # the remark says why there is no run, and what to do
+        raise InputError("there is no run to analyse", remedy=remedy)
     if run_id not in run_ids:
         raise InputError(f"there is no run {run_id}", remedy=f"the lines are of {', '.join(run_ids) or 'no run'}")
 
@@ -173,7 +180,8 @@ def _result_with_tables(stop: ScoringStopped, run_id: str | None) -> ScoredRun:
     It has tables if only its rankings failed. Otherwise the error that has stopped scoring is raised again.
     """
     for run_result in stop.partial_result.runs:
-        if run_result.run_id == run_id and run_result.tables.sf.rows:
+        has_tables = bool(run_result.tables.sf.rows)  # the SF table has a row for every query with lines or classes
+        if run_result.run_id == run_id and has_tables:
             return run_result
     raise stop
 

@@ -71,7 +71,7 @@ def _files_of_call(
     return Files(
         gold=gold_file or "",
         predictions=predictions_file,
-        is_gold=refused_file == gold_file,
+        gold_is_refused=refused_file == gold_file,
         has_number_ids=partial(_has_number_ids, gold_file),
         can_score=can_score,
     )

@@ -77,8 +77,8 @@ class Values(Record):
     """The content of a file as a JSON value, and the Python expression that reads this value.
 
     `reading_code` is this expression, such as `json.load(open("gold.json"))`. If `has_line_values` is true, the file
-    has a JSON value on each line, and the content is the list of these values. `modules` and `diagnosis` are as in
-    `Text`.
+    has a JSON value on each line, and the content is the list of these values. The expression uses the `modules`.
+    `diagnosis` says in words what is unusual about the file, or is empty.
     """
 
     content: Any

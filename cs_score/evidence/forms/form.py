@@ -21,14 +21,15 @@ Its arguments are the names of the task, of the gold file and of the predictions
 class Files(Record):
     """The files of a call by their names; `predictions` is None if only gold is read.
 
-    `is_gold` is true if the task refused the gold file, and false if it refused the predictions. `has_number_ids` is a
-    function that returns whether the ids of gold are numbers. `can_score` is a function that returns whether another
-    task can score the two files. Both functions take time and are called only if a remedy depends on them.
+    `gold_is_refused` is true if the task refused the gold file, and false if it refused the predictions.
+    `has_number_ids` is a function that returns whether the ids of gold are numbers. `can_score` is a function that
+    returns whether another task can score the two files. Both functions take time and are called only if a remedy
+    depends on them.
     """
 
     gold: str
     predictions: str | None
-    is_gold: bool
+    gold_is_refused: bool
     has_number_ids: Callable[[], bool]
     can_score: CanScore
 

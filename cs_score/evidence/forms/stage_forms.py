@@ -25,7 +25,7 @@ _KEY_BY_STAGE: Final = {stage: key for key, stage in claim_lines.STAGES.items()}
 
 def find_remedy(stage: str, line_values: Any, files: Files) -> Remedy:
     """Return the remedy for a file that a stage refuses, given the values of its lines, which may have any type."""
-    if files.is_gold:
+    if files.gold_is_refused:
         return scifact.find_remedy(line_values, files)
     remedy: Remedy | None = None
     if line_values and all(isinstance(line_value, dict) for line_value in line_values):

@@ -135,7 +135,7 @@ def analyze(
             task=COLD_START_MODE,
             measure=str(analysed_measure),
             run=scored.run_id,
-            score=scored.result.measures[analysed_measure],
+            score=scored.result.score_by_measure[analysed_measure],
             scores=scored.result.scores,
             undefined=scored.result.undefined or UNSET,
             signature=str(scored.signature.of(str(analysed_measure))),
@@ -164,7 +164,7 @@ def _measures_of_effects(scored: AnalysedRun, analysed_measure: Measure) -> list
     """Return the measures by which effects are given: the analysed one, then all others of the run over all hops."""
     measures = [analysed_measure]
     for measure in MEASURES[COLD_START_MODE]:  # it has only the measures over all hops
-        if measure in scored.result.measures and measure != analysed_measure:
+        if measure in scored.result.score_by_measure and measure != analysed_measure:
             measures.append(measure)
     return measures
 

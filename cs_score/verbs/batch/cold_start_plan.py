@@ -481,7 +481,7 @@ class _Attempt(Record):
         remarks: list[str] = []
         if isinstance(error, ScoringStopped):
             partial_result = error.partial_result
-            remarks += partial_result.warnings  # warnings of the scorer are remarks of the outcome
+            remarks += partial_result.remarks  # warnings of the scorer are remarks of the outcome
         problems = list(self.log)
         outcome = self._make_outcome(problems, error, remarks=tuple(remarks))
         report = outputs.stopped_report(problems, error, self.prepared_gold.plan.options.edition)
@@ -508,7 +508,7 @@ class _Attempt(Record):
     def _remarks_on(self, result: Result) -> tuple[str, ...]:
         """Return what conversion and validation did to the runs of the file, then the warnings of the scoring."""
         accounts = [prepared_run.account for prepared_run in self.prepared_runs]
-        return (*accounts, *result.warnings)
+        return (*accounts, *result.remarks)
 
     def _scores_of_runs(self, result: Result, score_intervals: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
         """Yield the scores of each run id of the file, with their intervals if there are any.

@@ -356,7 +356,7 @@ def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int
     slot_filling_table = averaged_table(in_printing_order(score_rows))
     # The scores are the averages of this table and, if LDC queries were expanded, of two tables made from its rows.
     score_tables = add_ldc_tables(slot_filling_table, gold.query_set)
-    return {str(measure): score for measure, score in score_tables.measures.items()}
+    return {str(measure): score for measure, score in score_tables.score_by_measure.items()}
 
 
 def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:

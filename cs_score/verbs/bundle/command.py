@@ -67,7 +67,7 @@ _SHOWN_TO_PARTICIPANTS: Final = (
 
 def _usage_for_runs(more_options: str) -> VerbUsage:
     """Return how the command is called for Cold Start runs. `more_options` are the names of options of its platform."""
-    form = _form_of_bundle(f"{_OPTIONS_FOR_RUNS}{more_options}", _FILES_OF_RUNS)
+    form = _usage_of_bundle(f"{_OPTIONS_FOR_RUNS}{more_options}", _FILES_OF_RUNS)
     return form._replace(sections=[POLICIES])
 
 
@@ -81,7 +81,7 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     return Verb(
         # A function, so that commands for evidence tasks do not need the form for runs.
         usage_for_runs=partial(_usage_for_runs, more_options),
-        usage_for_evidence=_form_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
+        usage_for_evidence=_usage_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,
         sections=[_SHOWN_TO_PARTICIPANTS, _WHEELS],
         summary=summary,
@@ -89,7 +89,7 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     )
 
 
-def _form_of_bundle(options: str, files: str) -> VerbUsage:
+def _usage_of_bundle(options: str, files: str) -> VerbUsage:
     """Return how a command that makes a bundle is called.
 
     `options` are the names of its options, separated by blanks, and `files` is the help on the files that it takes.

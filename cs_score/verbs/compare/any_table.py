@@ -24,7 +24,7 @@ from cs_score.statistics.resampling_settings import Note, Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.statistics.units import Clusters, UnitTable, clusters_of_table
 from cs_score.tasks.task import UnitStatistics
-from cs_score.verbs.compare.exported import is_of_samples, read_exported
+from cs_score.verbs.compare.exported import has_row_per_sample, read_exported
 
 TASK: Final = "table"
 """The name of the task in documents about such a table."""
@@ -83,9 +83,13 @@ class AnyTable(Record):
         return {}
 
     def statistics(self, result: str, measures: Sequence[str]) -> UnitStatistics:
-        """Return the numerators and denominators of a system's units by all measures; `result` is the system's name."""
-        table = self.table_by_system[result]
-        origin = Origin(task=TASK, options={"system": result}, inputs=self.inputs, settings=())
+        """Return the numerators and denominators of a system's units by all measures.
+
+        `result` has this name in all tasks. Here it is the name of a system.
+        """
+        system = result
+        table = self.table_by_system[system]
+        origin = Origin(task=TASK, options={"system": system}, inputs=self.inputs, settings=())
         return UnitStatistics(unit="unit", table=table, answered_units=table.ids, gold_units=table.ids, origin=origin)
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
@@ -141,33 +145,36 @@ class _Cell(NamedTuple):
 
 
 class _TableReader:
-    """Collects the numbers of several tables, which are added one after the other. A sample is one of several scores
-    of the same unit.
+    """Collects the numbers of several tables, which are added one after the other. A sample is one of several answers
+    of a system to the same unit, each with a score.
 
-    `fraction_by_key` has the scores of units, `scores_by_key` the scores of their samples until `average_samples` is
-    called. `summary_lines` are the files and line numbers of the rows called `all`. `has_measure_column` says whether
-    one of the tables names its measures.
+    `has_measure_column` says whether one of the tables names its measures. `clusters` are the groups of units that are
+    drawn together, if a table has any.
     """
 
     def __init__(self) -> None:
         """Make a reader that has no numbers yet."""
+        # The score of each system, measure and unit.
         self.fraction_by_key: dict[_CellKey, _Fraction] = {}
-        self.scores_by_key: dict[_CellKey, list[float]] = {}
+        # The scores of the samples, of which `average_samples` makes the scores of units.
+        self.sample_scores_by_key: dict[_CellKey, list[float]] = {}
         self.clusters: Clusters | UnsetType = UNSET
+        # The files and line numbers of the rows called `all`.
         self.summary_lines: set[tuple[str, int]] = set()
         self.has_measure_column = False
 
     def add(self, table: Delimited, system: str) -> None:
         """Add the numbers and clusters of a table. The numbers belong to `system` unless the table names its systems.
 
-        Raises InputError for a text that is no number, a number out of range, and a unit that was added before.
+        The lines of rows called `all`, which have totals, are only noted. Raises InputError for a text that is no
+        number, a number out of range, and a unit that was added before.
         """
-        has_samples = is_of_samples(table)
+        has_samples = has_row_per_sample(table)
         for line, key, fraction in _read_cells(table, system, has_samples=has_samples):
             if key.unit == _SUMMARY_ROW:
                 self.summary_lines.add((table.file, line))
             elif has_samples:
-                self.scores_by_key.setdefault(key, []).append(fraction.numerator)
+                self.sample_scores_by_key.setdefault(key, []).append(fraction.numerator)
             elif key in self.fraction_by_key:
                 raise _repeated_unit_error(key, table, line)
             else:
@@ -185,7 +192,7 @@ class _TableReader:
             self._add_clusters(clusters_of_table(table), table.file)
 
     def _add_clusters(self, clusters: Clusters, file: str) -> None:
-        """Add the cluster of each unit of a table, which was read from `file`.
+        """Add the clusters of a table, which was read from `file`: the units that are drawn together.
 
         Raises InputError if an earlier table has another cluster for the same unit.
         """
@@ -206,7 +213,7 @@ class _TableReader:
         Returns the number of units with several samples in any system.
         """
         units_with_several_samples: set[str] = set()
-        for key, scores in self.scores_by_key.items():
+        for key, scores in self.sample_scores_by_key.items():
             mean = math.fsum(scores) / len(scores)
             self.fraction_by_key[key] = _Fraction(numerator=mean, denominator=1.0)
             if len(scores) > 1:
@@ -221,12 +228,12 @@ def _repeated_unit_error(key: _CellKey, table: Delimited, line: int) -> InputErr
     return InputError(problem, file=table.file, place=f"line {line}")
 
 
-def read_table(files: Sequence[Input], own_names: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
+def read_table(files: Sequence[Input], name_in_file_by_column: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
     """Return the scores of all systems in some tables.
 
     A table has a column for each system, or a row for each score; docs/statistics/any-table.md describes both.
-    `own_names` are the files' own names of columns by our names: `{"score": "accuracy"}`. Several scores of a unit are
-    samples, which are averaged. The score of a system is the sum of its numerators divided by the sum of its
+    `name_in_file_by_column` has the files' names of columns by our names: `{"score": "accuracy"}`. Several scores of a
+    unit are samples, which are averaged. The score of a system is the sum of its numerators divided by the sum of its
     denominators, which are 1 for plain scores. Rows of a unit called `all` are left out, since trec_eval writes the
     means over all units there. Raises InputError with the line for text instead of a number, missing cells, numbers
     that are too large or too small, and a unit that occurs twice.
@@ -234,7 +241,7 @@ def read_table(files: Sequence[Input], own_names: Mapping[str, str] = MappingPro
     reader = _TableReader()
     digests: list[InputDigest] = []
     for file, system in zip(files, system_names(files)):
-        table = read_exported(file, own_names)
+        table = read_exported(file, name_in_file_by_column)
         reader.add(table, system)
         with open_source(file) as source:
             digests.append(source.digest(GOLD))
@@ -256,7 +263,7 @@ def read_table(files: Sequence[Input], own_names: Mapping[str, str] = MappingPro
 def _tables_of_systems(fraction_by_key: Mapping[_CellKey, _Fraction], measures: Sequence[str]) -> dict[str, UnitTable]:
     """Return the numerators and denominators of each system by its name, in the order in which tables name systems.
 
-    Raises InputError for a unit that has a number by some of the measures only.
+    Raises InputError for a unit of a system that lacks a number for one of the measures.
     """
     units = tuple(dict.fromkeys([key.unit for key in fraction_by_key]))
     systems = dict.fromkeys([key.system for key in fraction_by_key])
@@ -268,8 +275,8 @@ def _table_of_system(
 ) -> UnitTable:
     """Return the numerators and denominators of a system, with a row for each of its units.
 
-    `units` are the units of all systems; this system may lack some. Raises InputError for a unit that has a number by
-    some of the measures only.
+    `units` are the units of all systems; this system may lack some. Raises InputError for a unit of the system that
+    lacks a number for one of the measures.
     """
     unit_ids: list[str] = []
     rows: list[tuple[float, ...]] = []
@@ -294,7 +301,7 @@ def _row_of_unit(
 ) -> tuple[float, ...]:
     """Return the numerators and denominators of a unit of a system: `(1.0, 2.0, 0.0, 1.0)` for two measures.
 
-    The row is empty if the system lacks the unit. Raises InputError if it has a number by some of the measures only.
+    The row is empty if the system lacks the unit. Raises InputError if the unit lacks a number for one of the measures.
     """
     row: list[float] = []
     missing_measures = []
@@ -326,9 +333,10 @@ def _read_cells(table: Delimited, system: str, *, has_samples: bool) -> Iterator
 
 
 def _read_samples(table: Delimited, system: str) -> Iterator[_Cell]:
-    """Yield the number in each row of a table with a row for each sample of a unit.
+    """Yield the number in each row of a table with a row for each sample: the score of one answer to a unit.
 
-    The numbers belong to `system` unless the table has a column with the system.
+    A unit has several rows if a system has answered it several times. The numbers belong to `system` unless the table
+    has a column with the system.
     """
     optional_columns = _optional_columns(table)
     for line, (unit, score_text, *texts) in table.cells_of("unit", "score", *optional_columns):
@@ -430,8 +438,9 @@ def _too_large_error(table: Delimited, line: int, column: str, text: str) -> Inp
 def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> SystemComparison:
     """Return the comparison of the systems of a table, with notes on rows that were left out or averaged.
 
-    `resampling` has the settings of intervals and tests; without it as many resamples are drawn as significance needs.
-    `choices` are other arguments of `compare`, such as `measures` and `primary`. Raises UsageError for a single system.
+    `resampling` has the settings of intervals and tests; by default there are enough resamples for a significant result
+    to be possible. `choices` are other arguments of `compare`, such as `measures` and `primary`. Raises UsageError for
+    a single system.
     """
     systems = list(table.table_by_system)
     if len(systems) < 2:
@@ -439,7 +448,7 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
             f"a comparison needs at least two systems; there is {systems[0]} only: name another table, too"
         )
     settings = _settings_with_clusters(resampling or Resampling(can_grow=True), table)
-    # `compare` takes a result by the name of its system; the result of a table's system is the name itself.
+    # `compare` takes the result of each system, and hands it to the methods of `table`. These need only the name.
     result_by_system = {system: system for system in systems}
     comparison = compare(table, result_by_system, settings, with_sign_test=not table.has_measure_column, **choices)
     return replace(comparison, notes=(*comparison.notes, *_notes_on_reading(table)))

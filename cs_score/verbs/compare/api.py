@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TypedDict
 
 from cs_score.analysis.system_comparison import compare as compare_systems
 from cs_score.api.any_result import task_of
@@ -13,7 +13,7 @@ from cs_score.api.findings import Comparison
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
 from cs_score.base.errors import UsageError
-from cs_score.coldstart.options import as_list
+from cs_score.coldstart.options import texts_of_list
 from cs_score.statistics.resampling_settings import Correction, IntervalMethod, Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.verbs.compare.any_table import compare_table, read_table
@@ -53,7 +53,7 @@ def compare(
     compared. The documentation's pages on statistics explain how the numbers are computed.
     """
     measures = _names_of_measures(measure)
-    choices: Any = {"measures": measures, "primary": primary, "common": common, "equivalence": equivalence}
+    choices: _Choices = {"measures": measures, "primary": primary, "common": common, "equivalence": equivalence}
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force)
     if isinstance(results, str | os.PathLike):
         comparison = compare_table(read_table([results]), settings, **choices)
@@ -62,17 +62,25 @@ def compare(
     return Comparison(comparison, has_chosen_measures=bool(measures))
 
 
+class _Choices(TypedDict):
+    """The arguments of a comparison besides its systems and the settings of resampling."""
+
+    measures: list[str]
+    primary: str | None
+    common: bool
+    equivalence: float | None
+
+
 def _names_of_measures(measure: str | Iterable[str]) -> list[str]:
     """Return the names or patterns that an argument `measure` holds: `"sf-ap, *F1"` gives `["sf-ap", "*F1"]`."""
-    texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
+    texts = measure.split(",") if isinstance(measure, str) else texts_of_list(measure, "measure")
     return [text.strip() for text in texts if text.strip()]
 
 
-def _compare_results(results: object, settings: Resampling | None, choices: Mapping[str, Any]) -> SystemComparison:
+def _compare_results(results: object, settings: Resampling | None, choices: _Choices) -> SystemComparison:
     """Return the comparison of results by the names of their systems.
 
-    `choices` are arguments of `analysis.system_comparison.compare`, such as `measures` and `primary`. Raises UsageError
-    for a value that is no mapping of results.
+    Raises UsageError for a value that is no mapping of results.
     """
     if not isinstance(results, Mapping):
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")

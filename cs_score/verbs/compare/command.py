@@ -50,9 +50,9 @@ else:
 MOST_ROWS: Final = 10
 """How many systems and pairs are printed unless --top names another number."""
 
-_RUNS: Final = f"{SCORING_SWITCHES} -runids --run --policy"
+_RUN_OPTIONS: Final = f"{SCORING_SWITCHES} -runids --run --policy"
 _FORMATS: Final = "text json tsv markdown latex html"
-_COMPARING: Final = (
+_COMPARISON_OPTIONS: Final = (
     f"{INTERVAL_OPTIONS} {options.TEST_OPTIONS} --measure --primary --common --equivalence --top --all --force"
 )
 _OWN_OPTIONS: Final = (
@@ -73,23 +73,23 @@ _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, s
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs."""
+    """Return how the command `compare` is called for Cold Start runs, for its help."""
     return VerbUsage(
-        options=f"{_RUNS} --knowledge-base {_COMPARING} --inclusion --second-assessments --per-unit",
+        options=f"{_RUN_OPTIONS} --knowledge-base {_COMPARISON_OPTIONS} --inclusion --second-assessments --per-unit",
         formats=_FORMATS,
         files=(
             "Query files (*.xml, perhaps compressed), assessment files, and two or more runs, in any order. Each run "
             "is scored by itself. A folder stands for its files *.tab.txt"
         ),
         sections=[POLICIES],
-        example="$TWO",
+        example="$TWO",  # the help puts two sample runs in place of $TWO
     )
 
 
 COMPARE_VERB: Final = Verb(
     usage_for_runs=_usage_for_runs,
     usage_for_evidence=VerbUsage(
-        options=f"--gold {_COMPARING} --second-assessments --per-unit",
+        options=f"--gold {_COMPARISON_OPTIONS} --second-assessments --per-unit",
         formats=_FORMATS,
         files="One file for each system",
         example="$TWO",
@@ -108,6 +108,7 @@ def compare(task_name: str, command_line: CommandLine) -> int:
     With --inclusion it prints estimates for the whole pool instead, and with --second-assessments the differences
     between two assessors. Raises UsageError, and InputError if a run cannot be scored or compared.
     """
+    # In other tasks second assessments may correct the labels of a sample: both options then go together.
     if task_name == COLD_START and "--inclusion" in command_line and "--second-assessments" in command_line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in command_line:
@@ -130,6 +131,7 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
     outputs = command_line.plan(options.PER_UNIT.outputs(unit_file))
     outputs.remove_earlier_files()  # if scoring fails, no file of an earlier call is left
     systems = inputs.score_all()
+    # The baseline may be named by its file. The settings get its name among the systems.
     settings = systems.with_baseline(resampling)
     document = comparison.compare(task, systems.results, settings, **_comparison_arguments(command_line))
     if unit_file is not None:
@@ -140,7 +142,7 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
 
 @command(
     "compare table",
-    select_options(f"{_COMPARING} --columns", (*_OWN_OPTIONS, _COLUMNS)),
+    select_options(f"{_COMPARISON_OPTIONS} --columns", (*_OWN_OPTIONS, _COLUMNS)),
     Parameter(
         "tables...",
         "Tables separated by tabs or commas: a column unit, then a column of numbers for each system; or the columns "
@@ -158,8 +160,8 @@ def compare_table(command_line: CommandLine) -> int:
     Raises UsageError, and InputError for a file that is not one of the tables in the help.
     """
     resampling = read_test_settings_with_defaults(command_line)
-    column_names = read_names(command_line.text("--columns", ""))
-    tables = any_table.read_table(command_line.positional_words, column_names)
+    name_in_file_by_column = read_names(command_line.text("--columns", ""))
+    tables = any_table.read_table(command_line.positional_words, name_in_file_by_column)
     document = any_table.compare_table(tables, resampling, **_comparison_arguments(command_line))
     return _print_comparison(command_line, document)
 

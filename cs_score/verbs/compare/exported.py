@@ -1,5 +1,6 @@
 """Read the tables that evaluation frameworks export: delimited tables, JSON lines, and the rows of trec_eval. Each row
-is about a unit, such as a question. A file may have names of its own for the columns.
+is about a unit, such as a question. A file may have other names for the columns than we have (`COLUMNS`):
+`name_in_file_by_column` is then `{"unit": "doc_id", "score": "metrics.acc"}`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cs_score.base.sources import Delimited, Input, name_of, name_without_compre
 COLUMNS: Final = ("unit", "system", "measure", "score", "numerator", "denominator", "cluster", "stratum")
 """The columns of a table with a row for each score; other columns of such a table are not read."""
 
-_TREC_COLUMNS: Final[Mapping[int, tuple[str, ...]]] = {
+_TREC_COLUMNS_BY_COUNT: Final[Mapping[int, tuple[str, ...]]] = {
     3: ("measure", "unit", "score"),
     4: ("system", "unit", "measure", "score"),
 }
@@ -28,7 +29,7 @@ _SUMMARY_UNIT: Final = "all"
 
 
 def read_names(text: str) -> dict[str, str]:
-    """Return the file's own names of columns, by our names: `unit=doc_id,score=acc` -> `{"unit": "doc_id", ...}`.
+    """Return the names of columns in a file, by our names: `unit=doc_id,score=acc` -> `{"unit": "doc_id", ...}`.
 
     `text` is the value of `--columns`; an empty text gives no names. Raises UsageError for a column that we do not
     have, and for a column without a name.
@@ -36,25 +37,26 @@ def read_names(text: str) -> dict[str, str]:
     return dict(read_column_names(text, COLUMNS, message_start="nothing is called"))
 
 
-def read_exported(file: Input, own_names: Mapping[str, str]) -> Delimited:
+def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Delimited:
     """Return an exported table with our names of its columns, such as `unit`, `system` and `score`.
 
     The file is a table with tabs or commas, JSON lines if its name ends in `.jsonl`, or has TREC's rows, which have no
-    header. `own_names` are the file's own names of some columns by our names. Raises InputError with the line if the
-    file is none of these, or lacks one of the named columns.
+    header. `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`.
+    Raises InputError with the line if the file is none of these, or lacks one of the named columns.
     """
     if name_without_compression(name_of(file)).endswith(".jsonl"):
-        return _read_json_lines(file, own_names)
+        return _read_json_lines(file, name_in_file_by_column)
     table = _add_trec_header(read_delimited(file))
-    if not own_names:
+    if not name_in_file_by_column:
         return table
-    renamed_table = replace(table, columns=_rename_columns(table, own_names))
+    renamed_table = replace(table, columns=_rename_columns(table, name_in_file_by_column))
+    # Columns without our names would be taken for systems. A table with a column of scores has no such columns.
     if "score" in renamed_table.columns:
         return _drop_other_columns(renamed_table)
     return renamed_table
 
 
-def is_of_samples(table: Delimited) -> bool:
+def has_row_per_sample(table: Delimited) -> bool:
     """Return whether a table has a row with a score for each sample of a unit.
 
     Otherwise it has a row for each unit and a column for each system, or numerators and denominators.
@@ -70,20 +72,21 @@ def is_of_samples(table: Delimited) -> bool:
 # ---- Delimited tables
 
 
-def _rename_columns(table: Delimited, own_names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the columns of a table in which the file's own names are replaced by ours.
+def _rename_columns(table: Delimited, name_in_file_by_column: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns of a table with our names in place of the file's names.
 
-    A column that had our name before is called `NAME (not read)`. Raises InputError if the table lacks a named column.
+    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "accuracy"}`. A column that
+    had our name before is called `NAME (not read)`. Raises InputError if the table lacks a named column.
     """
     columns = list(table.columns)
-    for column, own_name in own_names.items():
-        if own_name not in columns:
+    for column, name_in_file in name_in_file_by_column.items():
+        if name_in_file not in columns:
             all_columns = ", ".join(table.columns)
-            problem = f"no column {own_name}; there are {all_columns}{did_you_mean(own_name, columns)}"
+            problem = f"no column {name_in_file}; there are {all_columns}{did_you_mean(name_in_file, columns)}"
             raise InputError(problem, file=table.file, place="line 1")
-        if column != own_name and column in columns:
+        if column != name_in_file and column in columns:
             columns[columns.index(column)] = f"{column} (not read)"
-        columns[columns.index(own_name)] = column
+        columns[columns.index(name_in_file)] = column
     return tuple(columns)
 
 
@@ -110,8 +113,8 @@ def _add_trec_header(table: Delimited) -> Delimited:
     rows = _rows_without_header(table)
     if not _are_trec_rows(rows):
         return table
-    _, first_cells = rows[0]
-    columns = _TREC_COLUMNS[len(first_cells)]
+    _, first_cells = rows[0]  # the first row, which was taken for a header, always exists
+    columns = _TREC_COLUMNS_BY_COUNT[len(first_cells)]
     rows_with_number = []
     for line, cells in rows:
         _require_cells(cells, len(columns), table.file, line)
@@ -140,18 +143,17 @@ def _rows_without_header(table: Delimited) -> list[tuple[int, tuple[str, ...]]]:
 def _are_trec_rows(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
     """Return whether rows, each a line number with cells, are rows of TREC and not a table with a header.
 
-    Rows of TREC have three or four cells. The last one is a number: `map  q1  0.5`.
+    Rows of TREC have three or four cells. The last one is a number, `map  q1  0.5`, except in a first row with the name
+    of the run, `runid  all  NAME`.
     """
     _, first_cells = rows[0]
-    if len(first_cells) not in _TREC_COLUMNS or "unit" in first_cells:
+    if len(first_cells) not in _TREC_COLUMNS_BY_COUNT or "unit" in first_cells:
         return False
     has_numbers = any(cells and _is_number(cells[-1]) for _, cells in rows)
     if not has_numbers:
         return False
-    if _is_number(first_cells[-1]):
-        return True
-    # trec_eval may write the name of the run first, `runid all NAME`, which has no number.
-    return first_cells[1] == _SUMMARY_UNIT
+    is_name_of_run = first_cells[1] == _SUMMARY_UNIT
+    return is_name_of_run or _is_number(first_cells[-1])
 
 
 def _is_number(text: str) -> bool:
@@ -172,39 +174,39 @@ class _JsonLine(NamedTuple):
     members: Mapping[str, Any]
 
 
-def _read_json_lines(file: Input, own_names: Mapping[str, str]) -> Delimited:
-    """Return a file of JSON lines as a table with our columns, as far as its first line has them.
+def _read_json_lines(file: Input, name_in_file_by_column: Mapping[str, str]) -> Delimited:
+    """Return a file of JSON lines as a table with our columns. Columns that its first line lacks are left out.
 
-    `own_names` are the file's own names of some columns by our names; a name with dots, such as `metrics.acc`, leads
-    into nested objects. True and false become 1 and 0. Raises InputError for a line that is no object or lacks a
-    column, and for a file without lines.
+    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`. A name with
+    dots leads into nested objects. True and false become 1 and 0. Raises InputError for a line that is no object or
+    lacks a column, and for a file without lines.
     """
     with open_source(file) as source:
         file_name = source.name
         data = source.read_bytes()
     columns: list[str] = []
-    own_columns: list[str] = []
+    names_in_file: list[str] = []
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line in _json_objects(data, file_name):
         if not columns:  # this is the first line
-            columns = _columns_of_line(line, own_names, file_name)
-            own_columns = [own_names.get(column, column) for column in columns]
-        rows.append((line.number, _cells_of_line(line, own_columns, file_name)))
+            columns = _columns_of_line(line, name_in_file_by_column, file_name)
+            names_in_file = [name_in_file_by_column.get(column, column) for column in columns]
+        rows.append((line.number, _cells_of_line(line, names_in_file, file_name)))
     if not rows:
         raise InputError("empty", file=file_name)
     return Delimited(file_name, tuple(columns), rows)
 
 
-def _cells_of_line(line: _JsonLine, own_columns: Sequence[str], file_name: str) -> tuple[str, ...]:
+def _cells_of_line(line: _JsonLine, names_in_file: Sequence[str], file_name: str) -> tuple[str, ...]:
     """Return the cells of a line of JSON, as texts: `("q1", "0.5")` for the columns `id` and `metrics.acc`.
 
-    `own_columns` are the columns by the file's own names. Raises InputError if the line lacks one of them.
+    `names_in_file` are the names that the file has for the columns. Raises InputError if the line lacks one of them.
     """
     cells = []
-    for own_name in own_columns:
-        text = _member_text(line.members, own_name)
+    for name_in_file in names_in_file:
+        text = _member_text(line.members, name_in_file)
         if text is None:
-            problem = f"no {own_name}, which the lines before have"
+            problem = f"no {name_in_file}, which the lines before have"
             raise InputError(problem, file=file_name, place=f"line {line.number}")
         cells.append(text)
     return tuple(cells)
@@ -224,29 +226,32 @@ def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
         yield _JsonLine(number, members)
 
 
-def _columns_of_line(line: _JsonLine, own_names: Mapping[str, str], file_name: str) -> list[str]:
-    """Return the columns that the first line of a file has, by our names: `["unit", "score"]`.
+def _columns_of_line(line: _JsonLine, name_in_file_by_column: Mapping[str, str], file_name: str) -> list[str]:
+    """Return our names of the columns that the first line of a file has: `["unit", "score"]`.
 
-    `own_names` are the file's own names of some columns by our names. Raises InputError if the line lacks the unit, the
-    score, or one of the columns in `own_names`.
+    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`. Raises
+    InputError if the line lacks the unit, the score, or one of the columns in `name_in_file_by_column`.
     """
     columns = []
     for column in COLUMNS:
-        own_name = own_names.get(column, column)
-        if _member_text(line.members, own_name) is not None:
+        name_in_file = name_in_file_by_column.get(column, column)
+        if _member_text(line.members, name_in_file) is not None:
             columns.append(column)
-    for required_column in ["unit", "score", *own_names]:
+    for required_column in ["unit", "score", *name_in_file_by_column]:
         if required_column not in columns:
-            own_name = own_names.get(required_column, required_column)
-            raise _missing_column_error(line, required_column, own_name, file_name)
+            name_in_file = name_in_file_by_column.get(required_column, required_column)
+            raise _missing_column_error(line, required_column, name_in_file, file_name)
     return columns
 
 
-def _missing_column_error(line: _JsonLine, column: str, own_name: str, file_name: str) -> InputError:
-    """Return the error that the first line of a file lacks a column, for which `own_name` is the name in the file."""
+def _missing_column_error(line: _JsonLine, column: str, name_in_file: str, file_name: str) -> InputError:
+    """Return the error that the first line of a file lacks a column.
+
+    `column` is our name of the column, which the remedy has, and `name_in_file` the file's name, which is not found.
+    """
     member_names = ", ".join(line.members)
     return InputError(
-        f"no {own_name}; there are {member_names}{did_you_mean(own_name, line.members)}",
+        f"no {name_in_file}; there are {member_names}{did_you_mean(name_in_file, line.members)}",
         file=file_name,
         place=f"line {line.number}",
         remedy=f"--columns {column}=NAME says what the file calls it",
@@ -256,11 +261,12 @@ def _missing_column_error(line: _JsonLine, column: str, own_name: str, file_name
 def _member_text(members: Mapping[str, Any], path: str) -> str | None:
     """Return a member of a JSON object as text, or None if it is missing, null, an object or a list.
 
-    `path` is the name of the member, or the names that lead to it through nested objects, as in `metrics.acc`.
+    `path` is the name of the member, or the names that lead to it through nested objects, as in `metrics.acc`. True and
+    false become "1" and "0", so that they are read as numbers.
     """
     member = _find_member(members, path)
     if isinstance(member, bool):
-        return str(int(member))
+        return "1" if member else "0"
     if member is None or isinstance(member, (dict, list)):
         return None
     return str(member)

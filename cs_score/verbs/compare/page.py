@@ -48,64 +48,66 @@ class ComparisonPage(PageMaker):
         The primary measure decides; all others are exploratory.
         """
         yield _measure_section(self.document.primary)
-        exploratory_measures = [measure for measure in self.document.measures if measure.exploratory]
-        if exploratory_measures:
-            yield _other_verdicts(exploratory_measures)
-        for measure in exploratory_measures:
-            yield _measure_section(measure)
+        exploratory_comparisons = [comparison for comparison in self.document.measures if comparison.exploratory]
+        if exploratory_comparisons:
+            yield _other_verdicts(exploratory_comparisons)
+        for measure_comparison in exploratory_comparisons:
+            yield _measure_section(measure_comparison)
 
     def systems_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each measure: the scores of the systems with their intervals."""
-        for measure in self.document.measures:
-            yield from _systems_chart(measure)
+        for measure_comparison in self.document.measures:
+            yield from _systems_chart(measure_comparison)
 
     CHARTS: ClassVar = {"leaderboard": systems_charts}
 
 
-def _other_verdicts(exploratory_measures: Iterable[MeasureComparison]) -> Section:
+def _other_verdicts(exploratory_comparisons: Iterable[MeasureComparison]) -> Section:
     """Return the section with the verdicts on the exploratory measures; each measure links to its own section."""
-    rows = [_verdict_row(measure) for measure in exploratory_measures]
+    rows = [_verdict_row(measure_comparison) for measure_comparison in exploratory_comparisons]
     headings = {"measure": "Measure", "best": "First", "score": "Its score", "verdict": "Verdict"}
     verdict_tables = table_of_rows("verdicts", "Verdicts by measure", rows, headings)
-    return Section("others", "Other measures (exploratory)", list(verdict_tables), "Other measures")
+    return Section(
+        name="others", title="Other measures (exploratory)", blocks=list(verdict_tables), menu_text="Other measures"
+    )
 
 
-def _verdict_row(measure: MeasureComparison) -> dict[str, Any]:
+def _verdict_row(measure_comparison: MeasureComparison) -> dict[str, Any]:
     """Return the cells of a measure in the table of verdicts, by column: its link, best system, score and verdict."""
-    best_system = measure.systems[0]
+    best_system = measure_comparison.systems[0]  # the systems are in the order of their ranks
     return {
-        "measure": Cell(measure.measure, f'<a href="#{slug(measure.measure)}">', "</a>"),
+        "measure": Cell(measure_comparison.measure, f'<a href="#{slug(measure_comparison.measure)}">', "</a>"),
         "best": best_system.name,
         "score": best_system.score,
-        "verdict": measure.verdict,
+        "verdict": measure_comparison.verdict,
     }
 
 
-def _measure_section(measure: MeasureComparison) -> Section:
+def _measure_section(measure_comparison: MeasureComparison) -> Section:
     """Return the section of a measure: verdict, tests, scores of the systems, and pairs of systems.
 
     Only the section of the primary measure is in the menu of the page.
     """
-    blocks: list[Block] = [f"Verdict: {measure.verdict}.", f"Tests: {measure.tests}."]
-    blocks.append(charts_side_by_side(_systems_chart(measure)))
+    blocks: list[Block] = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests}."]
+    blocks.append(charts_side_by_side(_systems_chart(measure_comparison)))
     for layout in (SYSTEMS, PAIRS):
-        blocks += tables_of_document(layout, [measure])
-    blocks += note_sentences(measure.notes)
-    menu_text = "" if measure.exploratory else measure.measure
-    return Section(slug(measure.measure), measure.title, blocks, menu_text)
+        blocks += tables_of_document(layout, [measure_comparison])
+    blocks += note_sentences(measure_comparison.notes)
+    menu_text = "" if measure_comparison.exploratory else measure_comparison.measure
+    return Section(slug(measure_comparison.measure), measure_comparison.title, blocks, menu_text)
 
 
-def _systems_chart(measure: MeasureComparison) -> Iterator[Drawing]:
+def _systems_chart(measure_comparison: MeasureComparison) -> Iterator[Drawing]:
     """Yield the chart of the systems' scores under a measure. There is none if a score is below 0 or above 1."""
-    systems = measure.systems[:_MOST_SYSTEMS]
+    systems = measure_comparison.systems[:_MOST_SYSTEMS]
     if not all(0 <= system.score <= 1 for system in systems):
         return
     rows = [Dots(system.name, {"score": system.score}, limits(system, "score")) for system in systems]
     caption = Caption(
-        name=f"systems-{slug(measure.measure)}",
-        title=f"Scores with intervals, {measure.measure}",
-        x_title=measure.measure,
+        name=f"systems-{slug(measure_comparison.measure)}",
+        title=f"Scores with intervals, {measure_comparison.measure}",
+        x_title=measure_comparison.measure,
         y_title="system",
-        subject=measure.measure,
+        subject=measure_comparison.measure,
     )
     yield dot_chart(caption, rows)

@@ -43,6 +43,7 @@ def diff(
     task = task_of("diff", [a, b])
     settings = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)
     _require_two_names(names)
+    name_a, name_b = names  # a list is allowed, too
     for result in (a, b):
         if isinstance(result, RunResult):
             result.require_one_run()
@@ -51,7 +52,7 @@ def diff(
         a._for_analysis("diff"),
         b._for_analysis("diff"),
         measure,
-        names=(names[0], names[1]),
+        names=(name_a, name_b),
         top=top,
         resampling=settings,
     )

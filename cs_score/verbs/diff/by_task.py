@@ -34,10 +34,12 @@ def difference_of_results(
     top: int | None = None,
     resampling: Resampling | None = None,
 ) -> Any:
-    """Return why result B scores differently from result A, unit by unit.
+    """Return the document that explains, unit by unit, why result B scores differently from result A.
 
-    `measure` is by default the headline measure; `names` are the names of A and B in texts. At most `top` units and
-    answers of an evidence task are listed; the difference of two Cold Start runs has all of them.
+    It is a `RunDifference` for Cold Start runs, and an `EvidenceDifference` for results of evidence tasks. `measure` is
+    by default the headline measure; `names` are the names of A and B in texts. At most `top` units and answers of an
+    evidence task are listed; the difference of two Cold Start runs has all of them. `resampling` has the settings of
+    the interval and the p-values, None for the usual ones.
     """
     if task.name == COLD_START:
         with paused_garbage_collection():  # many small objects are made, none of which is in a cycle

@@ -41,7 +41,7 @@ def _usage_for_runs() -> VerbUsage:
             "positive difference is in favour of B. Each run is scored by itself"
         ),
         sections=POLICY_SECTIONS,
-        example="$TWO",
+        example="$TWO",  # help pages show two sample runs with their queries in the place of $TWO
         folder_format="tsv",
     )
 

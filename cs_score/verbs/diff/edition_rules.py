@@ -19,8 +19,8 @@ from cs_score.coldstart.options import Edition, Options
 POLICY: Final = "policy"
 """The rule that means both sides of an edition's own policy: a category that leaves one side comes to the other."""
 
-_NO_RULES: Final = ("name", "evaluation", "wrong", "ignore")
-"""The fields of an edition that are no rules of their own."""
+_FIELDS_THAT_ARE_NO_RULES: Final = ("name", "evaluation", "wrong", "ignore")
+"""The fields of an edition that are no rules: its names, and its policy, which has a rule of its own (`POLICY`)."""
 
 
 class RowDifference(Record):
@@ -47,27 +47,28 @@ class EditionRule(Record, kw_only=True):
 
 
 class _MixedOptions(Options):
-    """Options with an edition that is mixed from two published ones: `rules` replaces the edition named by `follow`."""
+    """Options with an edition that is mixed from two published ones; it replaces the edition named by `follow`."""
 
-    rules: Edition | None = None
+    mixed_edition: Edition | None = None
 
     @property
     def edition(self) -> Edition:
         """The mixed edition if there is one, otherwise the one that `follow` names."""
-        return super().edition if self.rules is None else self.rules
+        return super().edition if self.mixed_edition is None else self.mixed_edition
 
 
 def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """Return the rules in which the editions of A and B differ, with the rows of A that each rule changes alone.
 
-    The list ends with the rows that differ between A and B, but that no rule changes alone. It is empty if A cannot be
+    The list ends with the rows that differ between A and B, but that no rule changes alone. Rules without effect are
+    left out; a rule is kept if A could not be scored with it, and then has the reason. The list is empty if A cannot be
     scored again, or if both follow the same edition.
     """
     if a.score_again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []
     rules = _edition_rules(a, b) + _policy_rules(a, b)
     rules.append(EditionRule(rule=None, rows=_unexplained_rows(a, b, rules)))
-    return [rule for rule in rules if rule.rows or rule.reason]
+    return [rule for rule in rules if rule.rows or rule.reason]  # a rule without both has no effect
 
 
 def _policy_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
@@ -76,7 +77,7 @@ def _policy_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     policy_b = b.policy.texts()
     if policy_a == policy_b:
         return []
-    return [_rule_alone(a, POLICY, policy_a, policy_b, {"policy": b.policy})]
+    return [_effect_of_one_rule(a, POLICY, policy_a, policy_b, option_changes={"policy": b.policy})]
 
 
 def _unexplained_rows(a: AnalysedRun, b: AnalysedRun, rules: Iterable[EditionRule]) -> list[RowDifference]:
@@ -91,24 +92,25 @@ def _edition_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """Return the rules in which the editions of A and B differ, each with the rows of A that it changes alone."""
     edition_a = a.run.gold.options.edition
     edition_b = b.run.gold.options.edition
-    names = [name for name in Edition.__struct_fields__ if name not in _NO_RULES]
+    names = [name for name in Edition.__struct_fields__ if name not in _FIELDS_THAT_ARE_NO_RULES]
     rules = []
     for name in names:
         value_a = getattr(edition_a, name)
         value_b = getattr(edition_b, name)
         if value_a != value_b:
             mixed_edition = replace(edition_a, **{name: value_b})  # as A, but this rule as in B
-            rules.append(_rule_alone(a, name, value_a, value_b, {"rules": mixed_edition}))
+            option_changes = {"mixed_edition": mixed_edition}  # a field of `_MixedOptions`
+            rules.append(_effect_of_one_rule(a, name, value_a, value_b, option_changes))
     return rules
 
 
-def _rule_alone(
+def _effect_of_one_rule(
     a: AnalysedRun, name: str, value_a: object, value_b: object, option_changes: dict[str, Any]
 ) -> EditionRule:
-    """Return a rule with the rows of A that change if A alone follows this rule as B does.
+    """Score A again with one rule as B has it, and return the rule with the rows of A that change.
 
-    `value_a` and `value_b` are the rule as A and B follow it. `option_changes` are the options with which A is scored
-    again. If A cannot be scored with them, the rule has the reason.
+    `value_a` and `value_b` are the values of the rule in A and B. `option_changes` are the fields of `_MixedOptions`
+    that make the rule as in B. If A cannot be scored with them, the rule has the reason.
     """
     assert a.score_again is not None
     rule = EditionRule(rule=name, a=value_a, b=value_b)

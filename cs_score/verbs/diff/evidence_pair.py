@@ -20,7 +20,10 @@ from cs_score.verbs.diff.evidence_documents import Answer, GroupDifference, Judg
 
 
 class DifferingAnswers(NamedTuple):
-    """The parts that were judged differently in two results, and how many parts have each outcome."""
+    """The answers that were judged differently in two results, and how many answers have each outcome.
+
+    An answer is a part of a unit with its judgments in both results.
+    """
 
     answers: list[Answer]
     outcomes: tuple[OutcomeCount, ...]
@@ -40,7 +43,7 @@ class ExaminedPair:
         self.b = Examination(b, measure)
         self._mode = a.mode
         # A unit of both results has its name from A, since the later mapping wins.
-        self._names: Mapping[UnitKey, UnitName] = {**self.b.name_by_key, **self.a.name_by_key}
+        self._unit_name_by_key: Mapping[UnitKey, UnitName] = {**self.b.name_by_key, **self.a.name_by_key}
         self._contributions = contributions_of(self.a.row_by_key, self.b.row_by_key, self.a.formula)
 
     @cached_property
@@ -50,16 +53,17 @@ class ExaminedPair:
 
     def units(self) -> list[UnitDifference]:
         """Return the units that count differently in A and B, the largest contribution first."""
+        # The ratio of a unit is its own numerator and denominator of the measure, as in the score of the unit alone.
         keys = [key for key in self._contributions if self.a.ratio(key) != self.b.ratio(key)]
-        units = [self._unit(key) for key in keys]
+        units = [self._difference_of_unit(key) for key in keys]
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
 
-    def _unit(self, key: UnitKey) -> UnitDifference:
+    def _difference_of_unit(self, key: UnitKey) -> UnitDifference:
         """Return the unit with this key: its scores in A and B, None where it was not scored, and its contribution."""
-        name = self._names[key]
+        unit_name = self._unit_name_by_key[key]
         return UnitDifference(
-            unit=name.id,
-            occurrence=name.occurrence,
+            unit=unit_name.id,
+            occurrence=unit_name.occurrence,
             a=self.a.score([key]) if key in self.a.row_by_key else None,
             b=self.b.score([key]) if key in self.b.row_by_key else None,
             contribution=self._contributions[key],
@@ -73,7 +77,10 @@ class ExaminedPair:
         for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             groups = []
             for name, positions in positions_by_group.items():
-                groups.append(self._group(name, [keys[position] for position in positions]))
+                keys_of_group = [
+                    keys[position] for position in positions
+                ]  # units are given by their position in `keys`
+                groups.append(self._group(name, keys_of_group))
             groups_by_dimension[dimension] = tuple(groups)
         return groups_by_dimension
 
@@ -93,31 +100,31 @@ class ExaminedPair:
         return GroupDifference(name, self.a.score(keys), self.b.score(keys), contribution)
 
     def answers(self) -> DifferingAnswers:
-        """Return the parts of units that were judged differently in A and B, and the number of parts with each outcome.
+        """Return the answers that were judged differently in A and B, and the number of answers with each outcome.
 
-        The parts of a unit in A come first, then the parts that only B has.
+        An answer is a part of a unit. The parts of a unit in A come first, then the parts that only B has.
         """
         differing_answers = []
         answer_counts: Counter[tuple[str, PairOutcome]] = Counter()
-        for answer in self._compared_parts():
+        for answer in self._all_answers():
             answer_counts[answer.part, answer.outcome] += 1
             if _judgment_text(answer.a) != _judgment_text(answer.b):
                 differing_answers.append(answer)
         return DifferingAnswers(differing_answers, _outcome_counts(answer_counts))
 
-    def _compared_parts(self) -> Iterator[Answer]:
-        """Yield all parts of all units with their judgments in A and B."""
+    def _all_answers(self) -> Iterator[Answer]:
+        """Yield all answers: the parts of all units, each with its judgments in A and B."""
         for unit_key in dict.fromkeys([*self.a.name_by_key, *self.b.name_by_key]):
             parts_of_a = self.a.parts(unit_key)
             parts_of_b = self.b.parts(unit_key)
             for part_key in dict.fromkeys([*parts_of_a, *parts_of_b]):
-                yield _compare_parts(self._names[unit_key], parts_of_a.get(part_key), parts_of_b.get(part_key))
+                yield _make_answer(self._unit_name_by_key[unit_key], parts_of_a.get(part_key), parts_of_b.get(part_key))
 
 
 def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tuple[OutcomeCount, ...]:
-    """Return the number of parts with each outcome, the kinds of parts (`abstract`, `sentence` ...) sorted by name.
+    """Return the number of answers by kind of part (`abstract`, `sentence` ...) and outcome, sorted by kind.
 
-    `answer_counts` has the number of answers by the kind of part and outcome; missing numbers are 0.
+    `answer_counts` has the numbers of answers, which are parts of units; missing numbers are 0.
     """
     kinds_of_parts = {kind for kind, _ in answer_counts}
     rows = []
@@ -127,8 +134,11 @@ def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tup
     return tuple(rows)
 
 
-def _compare_parts(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
-    """Return how a part of a unit was judged in A and in B; the part is None in a result that lacks it."""
+def _make_answer(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
+    """Return the answer for a part of a unit: how it was judged in A and in B.
+
+    The part is None in a result that lacks it.
+    """
     part = part_of_b if part_of_a is None else part_of_a
     assert part is not None
     a = _judgment_of(part_of_a)

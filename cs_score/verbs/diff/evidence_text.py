@@ -67,10 +67,11 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
         f"Each {mode.unit} that counts differently, with what it contributes to the difference:",
         (_CONTRIBUTION, name, *_SIDES),
         _differing_unit_rows,
-        min_rows=1,
+        min_rows=1,  # a table without rows is left out
     )
     answer_columns = (name, *columns("part", "value"), *_SIDES)
     answers = Layout("answers", "What was judged differently:", answer_columns, _answer_rows, min_rows=1)
+    # Texts show shortened judgments, files show whole ones: the same table twice, once for each.
     shortened_answers = replace(answers, rows=_shortened_answer_rows, is_file=False)
     whole_answers = replace(answers, for_people=False)
     return (differing_units, _OUTCOMES, shortened_answers, whole_answers, _GROUPS)
@@ -83,7 +84,10 @@ def _differing_unit_rows(difference: EvidenceDifference) -> Iterator[Mapping[str
 
 
 def _answer_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each answer that was judged differently, with its whole texts."""
+    """Yield a row for each answer that was judged differently, with the whole text of both judgments.
+
+    The value is written in short, such as the title and the number of a sentence.
+    """
     for answer in difference.answers:
         yield {
             "name": unit_name(answer),
@@ -110,21 +114,22 @@ def _judgment_in_words(judgment: Judgment | None) -> str | None:
     if judgment is None:
         return None
     label = "right" if judgment.right else "wrong"
-    return f"{label}: {judgment.judgment}"
+    reason = judgment.judgment  # such as "not in gold"
+    return f"{label}: {reason}"
 
 
 def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | None, top: int | None = None) -> str:
-    """Return a difference as text for a terminal of a width, with at most `top` rows of each table.
+    """Return a difference as text: whole tables with at most `top` rows, or one screen if `top` is None.
 
-    Without `top` it is shortened to a screen of 40 lines and 80 columns. If there is no terminal, its width is None,
-    and the cells of tables are not shortened.
+    A screen has about 40 lines and 80 columns. Whole tables fit `terminal_width`; if this is None, because there is no
+    terminal, their cells are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
     lines_about_inputs = _lines_about_inputs(writer, difference)  # the more there are, the fewer units fit on a screen
     lines = heading(difference, "predictions", writer.width, title_of(difference))
     lines += lines_about_inputs
     if writer.is_screen:
-        lines += _screen_lines(writer, difference, len(lines_about_inputs))
+        lines += _screen_lines(writer, difference, input_line_count=len(lines_about_inputs))
     else:
         lines += writer.whole_tables(difference)
     if not difference.units:
@@ -132,12 +137,12 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     return "\n".join(lines)
 
 
-def _screen_lines(writer: DocumentText, difference: EvidenceDifference, line_count: int) -> list[str]:
-    """Return the tables of a first screen and a hint to the whole text.
+def _screen_lines(writer: DocumentText, difference: EvidenceDifference, input_line_count: int) -> list[str]:
+    """Return the lines of the tables of a first screen, and a hint at the full text.
 
-    The more lines say which files were scored (`line_count`), the fewer units are shown.
+    `input_line_count` is the number of lines about the inputs above the tables; so many units fewer are shown.
     """
-    unit_count = max(_UNITS_ON_SCREEN - line_count, _FEWEST_UNITS)
+    unit_count = max(_UNITS_ON_SCREEN - input_line_count, _FEWEST_UNITS)
     row_counts = {"units": unit_count, "groups": _GROUPS_ON_SCREEN}
     lines = writer.screen_tables(difference, row_counts, _contribution_order)
     return lines + writer.hint("--all shows every unit, outcome, answer and group; --format json has all of it.")

@@ -1,6 +1,6 @@
 """Compute how much groups of rows and lines contribute to the difference between the scores of two runs, A and B. A
 score is a ratio of sums over the rows of a table. The summands of a row are its numbers in these sums, such as its
-right lines; a group has the sums over its rows.
+right lines; the summands of a group are the sums over its rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from cs_score.analysis.coldstart.changes import Editor
-from cs_score.analysis.coldstart.counted_table import RUN_ONLY, EntryCounts, count_groups, count_table
+from cs_score.analysis.coldstart.counted_table import DIMENSIONS_OF_RUNS_ONLY, EntryCounts, count_groups, count_table
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.analysis.outcomes import UNKNOWN, contributions_of
@@ -22,8 +22,8 @@ from cs_score.coldstart.result import ALL_LEVELS, ScoredRun
 from cs_score.coldstart.unit_statistics import unit_table
 from cs_score.measures import MICRO, Measure, SumsFormula, divide, formula_of, sum_columns_of
 
-Sums: TypeAlias = Sequence[float]
-"""The summands of a unit, row or group in the sums from which a measure is computed."""
+Summands: TypeAlias = Sequence[float]
+"""The summands of a unit, row or group: its numbers in the sums from which a measure is computed."""
 
 
 class GroupShare(Record, kw_only=True):
@@ -48,38 +48,38 @@ class Share(NamedTuple):
     contribution: float | None
 
 
-def shares_of(sums_a: Mapping[str, Sums], sums_b: Mapping[str, Sums], measure: Measure) -> list[Share]:
+def shares_of(summands_a: Mapping[str, Summands], summands_b: Mapping[str, Summands], measure: Measure) -> list[Share]:
     """Return the scores of units or groups in A and B, and what each contributes to the difference of the runs.
 
-    `sums_a` and `sums_b` have the summands of each unit or group in A and B, by its name.
+    `summands_a` and `summands_b` have the summands of each unit or group in A and B, by its name.
     """
     formula = formula_of([measure])
-    contribution_by_name = contributions_of(sums_a, sums_b, formula)
+    contribution_by_name = contributions_of(summands_a, summands_b, formula)
     shares = []
     for name, contribution in contribution_by_name.items():
-        score_a = _score_of(sums_a.get(name), formula)
-        score_b = _score_of(sums_b.get(name), formula)
+        score_a = _score_of(summands_a.get(name), formula)
+        score_b = _score_of(summands_b.get(name), formula)
         shares.append(Share(name, score_a, score_b, contribution))
     return shares
 
 
-def _score_of(sums: Sums | None, formula: SumsFormula) -> float | None:
-    """Return the score that follows from the sums of a unit or group, by a formula for one measure.
+def _score_of(summands: Summands | None, formula: SumsFormula) -> float | None:
+    """Return the score of a unit or group that follows from its summands, by a formula for one measure.
 
     It is None if there are no sums.
     """
-    if sums is None:
+    if summands is None:
         return None
-    scores: Sequence[float] = formula(sums, divide)
+    scores: Sequence[float] = formula(summands, divide)
     return scores[0]
 
 
-class _GroupSums(NamedTuple):
+class _GroupSummands(NamedTuple):
     """The summands of each group of a dimension in A and in B, and the number of rows of each group."""
 
     dimension: str
-    a: Mapping[str, Sums]
-    b: Mapping[str, Sums]
+    a: Mapping[str, Summands]
+    b: Mapping[str, Summands]
     row_counts: Mapping[str, int]
 
 
@@ -88,23 +88,31 @@ def group_shares(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> dict[str, 
 
     The rows of the measure's table are grouped by slot, hop and entity type. For micro averages, its lines are also
     grouped by the dimensions in which the lines of a row may differ. In dimensions that are known for lines of a run
-    only (`RUN_ONLY`), groups have contributions, but no scores by measures that need the number of classes.
+    only (`DIMENSIONS_OF_RUNS_ONLY`), groups have contributions, but no scores by measures that need the number of
+    classes.
     """
-    dimensions = list(_sums_by_row_groups(a, b, measure))
+    summands_of_dimensions = list(_summands_by_row_groups(a, b, measure))
     if measure.average == MICRO:  # only micro averages are made of sums over lines
-        dimensions += _sums_by_line_groups(a, b, measure)
-    return {group_sums.dimension: _shares_of_groups(group_sums, measure) for group_sums in dimensions}
+        summands_of_dimensions += _summands_by_line_groups(a, b, measure)
+    shares_by_dimension = {}
+    for group_summands in summands_of_dimensions:
+        shares_by_dimension[group_summands.dimension] = _shares_of_groups(group_summands, measure)
+    return shares_by_dimension
 
 
-def _shares_of_groups(group_sums: _GroupSums, measure: Measure) -> list[GroupShare]:
-    """Return the groups of a dimension with their scores and contributions, sorted by name."""
-    shares = shares_of(group_sums.a, group_sums.b, measure)
+def _shares_of_groups(group_summands: _GroupSummands, measure: Measure) -> list[GroupShare]:
+    """Return the groups of a dimension with their scores and contributions, sorted by name.
+
+    Groups of lines by value type or category have no scores by measures that need the number of classes
+    (`_has_scores`), and no number of rows.
+    """
+    shares = shares_of(group_summands.a, group_summands.b, measure)
     shares.sort(key=lambda share: share.name)
-    if not _has_scores(group_sums.dimension, measure):
+    if not _has_scores(group_summands.dimension, measure):
         return [GroupShare(group=share.name, a=None, b=None, contribution=share.contribution) for share in shares]
     groups = []
     for share in shares:
-        row_count = group_sums.row_counts.get(share.name, UNSET)
+        row_count = group_summands.row_counts.get(share.name, UNSET)
         group = GroupShare(group=share.name, n=row_count, a=share.a, b=share.b, contribution=share.contribution)
         groups.append(group)
     return groups
@@ -116,7 +124,7 @@ def _has_scores(dimension: str, measure: Measure) -> bool:
     They have none if the measure needs the number of classes, and the pool does not tell the group of a missed class.
     """
     needs_classes = any(column.endswith(":ground_truth") for column in sum_columns_of([measure]))
-    return not needs_classes or dimension not in RUN_ONLY
+    return not needs_classes or dimension not in DIMENSIONS_OF_RUNS_ONLY
 
 
 # ---- Rows
@@ -129,17 +137,17 @@ class _RowKey(NamedTuple):
     hop: str
 
 
-def _sums_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
+def _summands_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSummands]:
     """Yield the summands of groups of rows in A and B, for each dimension of the rows: `slot`, `entity_type` ..."""
-    sums_a = _sums_by_row(a, measure)
-    sums_b = _sums_by_row(b, measure)
+    summands_a = _summands_by_row(a, measure)
+    summands_b = _summands_by_row(b, measure)
     query_by_id = _queries_of(a) | _queries_of(b)
     for dimension in _dimensions_of_rows(measure):
-        group_by_row = _group_by_row([*sums_a, *sums_b], dimension, query_by_id)
-        yield _GroupSums(
+        group_by_row = _group_by_row([*summands_a, *summands_b], dimension, query_by_id)
+        yield _GroupSummands(
             dimension=dimension,
-            a=_add_up_groups(sums_a, group_by_row),
-            b=_add_up_groups(sums_b, group_by_row),
+            a=_add_up_groups(summands_a, group_by_row),
+            b=_add_up_groups(summands_b, group_by_row),
             row_counts=Counter(group_by_row.values()),
         )
 
@@ -167,36 +175,37 @@ def _dimensions_of_rows(measure: Measure) -> list[str]:
 
     Rows that belong to no hop are not grouped by slot and hop.
     """
+    # Rows belong to a hop if the measure is one of a single hop, or an average over the rows of all hops.
     if _has_rows_by_hop(measure) or measure.level != ALL_LEVELS:
         return ["slot", "hop", "entity_type"]
     return ["entity_type"]
 
 
-def _sums_by_row(scored: AnalysedRun, measure: Measure) -> dict[_RowKey, Sums]:
+def _summands_by_row(scored: AnalysedRun, measure: Measure) -> dict[_RowKey, Summands]:
     """Return the summands of the rows of each query at each hop; queries that add nothing are left out.
 
     Each row has one summand for each sum that the measure is computed from, such as its right lines.
     """
     result = _with_queries_as_units(scored.result)
     hops = _hops_of_table(scored, measure.table) if _has_rows_by_hop(measure) else [measure.level]
-    sums_by_row: dict[_RowKey, Sums] = {}
+    summands_by_row: dict[_RowKey, Summands] = {}
     for hop in hops:
         measure_at_hop = measure.at_level(hop)
         table = unit_table(result, [measure_at_hop])
-        for query_id, sums in zip(table.ids, table.rows):
-            if any(sums):  # zeros add nothing
-                sums_by_row[_RowKey(query_id, hop)] = sums
-    return sums_by_row
+        for query_id, summands in zip(table.ids, table.rows):
+            if any(summands):  # zeros add nothing
+                summands_by_row[_RowKey(query_id, hop)] = summands
+    return summands_by_row
 
 
 def _with_queries_as_units(result: ScoredRun) -> ScoredRun:
     """Return a result in which every query is a unit of its own, whatever LDC query it belongs to."""
-    query_ids = set(result.unit_by_query) | set(result.unit_by_query.values())
-    return replace(result, unit_by_query={query_id: query_id for query_id in query_ids})
+    query_ids = set(result.cluster_by_query) | set(result.cluster_by_query.values())
+    return replace(result, cluster_by_query={query_id: query_id for query_id in query_ids})
 
 
 def _hops_of_table(scored: AnalysedRun, table_name: str) -> list[str]:
-    """Return the hops of the rows of a table, sorted."""
+    """Return the hops of the rows of a table, sorted: `["0", "1"]`. The level of such a row is always a hop."""
     hops: set[str] = set()
     for name, table in scored.result.tables.variants:
         if name == table_name:
@@ -205,7 +214,10 @@ def _hops_of_table(scored: AnalysedRun, table_name: str) -> list[str]:
 
 
 def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
-    """Return the group in which a query's rows at a hop are; the dimension is `slot`, `hop` or `entity_type`."""
+    """Return the group in which a query's rows at a hop are; the dimension is `slot`, `hop` or `entity_type`.
+
+    Rows are grouped by slot only if they belong to a hop, which is then a number.
+    """
     if dimension == "slot":
         return query.slot_at(int(key.hop)) or UNKNOWN
     if dimension == "hop":
@@ -213,16 +225,18 @@ def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
     return query.entity_type or UNKNOWN
 
 
-def _add_up_groups(sums_by_row: Mapping[_RowKey, Sums], group_by_row: Mapping[_RowKey, str]) -> dict[str, Sums]:
+def _add_up_groups(
+    summands_by_row: Mapping[_RowKey, Summands], group_by_row: Mapping[_RowKey, str]
+) -> dict[str, Summands]:
     """Return the summands of each group, which are the sums over its rows, column by column."""
-    sums_by_group: dict[str, Sums] = {}
-    for key, sums in sums_by_row.items():
+    summands_by_group: dict[str, Summands] = {}
+    for key, summands in summands_by_row.items():
         group = group_by_row[key]
-        if group in sums_by_group:
-            sums_by_group[group] = [total + value for total, value in zip(sums_by_group[group], sums)]
+        if group in summands_by_group:
+            summands_by_group[group] = [total + value for total, value in zip(summands_by_group[group], summands)]
         else:
-            sums_by_group[group] = sums
-    return sums_by_group
+            summands_by_group[group] = summands
+    return summands_by_group
 
 
 # ---- Lines
@@ -231,17 +245,17 @@ _LINE_DIMENSIONS: Final = ("value_type", "language", "judgment", "mention_type",
 """The dimensions in which the lines of one row differ."""
 
 
-def _sums_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSums]:
+def _summands_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> Iterator[_GroupSummands]:
     """Yield the summands of groups of lines, for each dimension in which the lines of a row may differ (`language`)."""
-    entry_counts_a = _entry_counts_of(a, measure)
-    entry_counts_b = _entry_counts_of(b, measure)
+    counts_a = _counts_of_lines_and_classes(a, measure)
+    counts_b = _counts_of_lines_and_classes(b, measure)
     count_names = _count_names(measure)
     for dimension in _LINE_DIMENSIONS:
-        yield _GroupSums(
+        yield _GroupSummands(
             dimension=dimension,
-            a=_sums_by_line_group(entry_counts_a, dimension, count_names),
-            b=_sums_by_line_group(entry_counts_b, dimension, count_names),
-            row_counts={},
+            a=_summands_by_line_group(counts_a, dimension, count_names),
+            b=_summands_by_line_group(counts_b, dimension, count_names),
+            row_counts={},  # groups of lines have no number of rows
         )
 
 
@@ -253,18 +267,20 @@ def _count_names(measure: Measure) -> list[str]:
     return [column.rpartition(":")[2] for column in sum_columns_of([measure])]
 
 
-def _entry_counts_of(scored: AnalysedRun, measure: Measure) -> EntryCounts:
-    """Return the counts of a run's lines and missed classes in the table of a measure."""
+def _counts_of_lines_and_classes(scored: AnalysedRun, measure: Measure) -> EntryCounts:
+    """Return the number of a run's lines and missed classes with the same groups and labels, in a measure's table."""
     faults = find_faults(scored, Editor(scored.run, scored.run_id))
     return count_table(scored, measure, faults).entry_counts
 
 
-def _sums_by_line_group(entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]) -> dict[str, Sums]:
+def _summands_by_line_group(
+    entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]
+) -> dict[str, Summands]:
     """Return the counts with the names `count_names` for each group of a dimension: `{"NAM": [3.0, 4.0], ...}`.
 
     In this example the names are `right` and `ground_truth`, and the dimension is `mention_type`.
     """
-    sums_by_group: dict[str, Sums] = {}
+    summands_by_group: dict[str, Summands] = {}
     for (group,), group_counts in count_groups(entry_counts, [dimension]).items():
-        sums_by_group[group] = [float(getattr(group_counts.counts, name)) for name in count_names]
-    return sums_by_group
+        summands_by_group[group] = [float(getattr(group_counts.counts, name)) for name in count_names]
+    return summands_by_group

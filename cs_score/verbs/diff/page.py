@@ -73,6 +73,7 @@ class DifferencePage(PageMaker):
 
     def _classes_section(self, layout: Layout) -> Section:
         """Return the section of the equivalence classes that only one of the two runs has found."""
+        # Pages also show the row of the score tables to which a class belongs; the rows of the document have it.
         layout_with_row = layout_with_cells(layout, [Column("row")])
         class_tables = tables_of_document(layout_with_row, self.document, "class", is_linked=True)
         return Section("classes", "Classes", [_outcome_facts(self.document.found), *class_tables])
@@ -126,7 +127,7 @@ class DifferencePage(PageMaker):
         count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])
         has_common_names = not count_by_unit.keys().isdisjoint(unit_names)
         if not has_common_names:  # the answers belong to SF queries, and the units are LDC queries
-            return layout_with_cells(layout)
+            return layout_with_cells(layout)  # the same columns, all of which are shown
         links = [_link_to_answers(unit, count_by_unit[unit]) for unit in unit_names]  # in the order of the rows
         make_cell_by_key = {"answers": lambda _row, row_number: links[row_number]}
         return layout_with_cells(layout, [Column("answers")], make_cell_by_key)
@@ -147,6 +148,7 @@ class DifferencePage(PageMaker):
     def _caption_of_contributions(self, title: str) -> Caption:
         """Return the caption of the chart of contributions; its axes are the measure and the units."""
         difference = self.document
+        # Only differences of runs have the noun of their units, `LDC query` or `SF query`, in `unit`.
         axis_title = getattr(difference, "unit", unit_noun(difference.task).capitalize())
         return Caption("contributions", title, f"contribution in {difference.measure}", axis_title)
 
@@ -167,12 +169,13 @@ class DifferencePage(PageMaker):
     def _answers_section(self) -> Section:
         """Return the section of the answers that counted differently, with the number of answers of each outcome."""
         difference = self.document
-        row_of = _row_of_line_answer if difference.task == COLD_START_MODE else _row_of_part
-        rows = [row_of(answer) for answer in difference.answers]
+        is_of_runs = difference.task == COLD_START_MODE
+        make_row = _row_of_run_answer if is_of_runs else _row_of_evidence_answer
+        rows = [make_row(answer) for answer in difference.answers]
         headings = _answer_headings(difference.task)
-        answer_tables = table_of_rows("answers", "Answers side by side", rows, headings, is_linked=True)
+        answer_table = table_of_rows("answers", "Answers side by side", rows, headings, is_linked=True)
         about = "Those that counted differently, side by side."
-        return Section("side-by-side", "Answers", [about, _outcome_facts(difference.outcomes), *answer_tables])
+        return Section("side-by-side", "Answers", [about, _outcome_facts(difference.outcomes), *answer_table])
 
     CHARTS: ClassVar = {"contributions": contribution_charts, "groups": group_charts}
 
@@ -200,7 +203,7 @@ def _dots_of_group(group: Any) -> Dots:
 
 
 def _answer_headings(task_name: str) -> dict[str, str]:
-    """Return the headings of the columns of answers, by the key of the column; the second one depends on the task."""
+    """Return the headings of the columns of answers, by the key of the column; the first two depend on the task."""
     return {
         "unit": unit_noun(task_name).capitalize(),
         "part": "Provenance" if task_name == COLD_START_MODE else "Part",
@@ -211,13 +214,13 @@ def _answer_headings(task_name: str) -> dict[str, str]:
     }
 
 
-def _row_of_line_answer(answer: Any) -> dict[str, Any]:
+def _row_of_run_answer(answer: Any) -> dict[str, Any]:
     """Return the cells of an answer of Cold Start, which has a value and a provenance."""
     return {"unit": unit_text(answer), "part": answer.provenance, "value": str(answer.value), **_outcome_cells(answer)}
 
 
-def _row_of_part(answer: Any) -> dict[str, Any]:
-    """Return the cells of an answer of an evidence task: a part of a unit, such as a sentence of a claim."""
+def _row_of_evidence_answer(answer: Any) -> dict[str, Any]:
+    """Return the cells of an answer of an evidence task, which is a part of a unit, such as a sentence of a claim."""
     return {
         "unit": unit_text(answer),
         "part": answer.part,

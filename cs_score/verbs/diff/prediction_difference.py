@@ -33,16 +33,17 @@ def diff(
     """
     task.measures((a, b))  # raises UsageError for results of different tasks
     pair = ExaminedPair(a, b, task.measure_for(measure, a, b))
-    head = head_of(_sides_of(pair, names), resampling)  # names, scores, interval and p-value, as of a comparison
-    differing = pair.answers()
+    shared_fields = head_of(_sides_of(pair, names), resampling)  # names, scores, interval, p-value, as of a comparison
+    has_input_sentences = bool(a.head or b.head)  # the head of predictions has sentences about their inputs
+    differing_answers = pair.answers()
     return EvidenceDifference(
         task=task.mode.name,
-        **head,
-        heads={"a": a.head, "b": b.head} if a.head or b.head else UNSET,
+        **shared_fields,
+        heads={"a": a.head, "b": b.head} if has_input_sentences else UNSET,
         top=UNSET if top is None else top,
         units=tuple(pair.units()[:top]),
-        answers=tuple(differing.answers[:top]),
-        outcomes=differing.outcomes,
+        answers=tuple(differing_answers.answers[:top]),
+        outcomes=differing_answers.outcomes,
         groups=pair.groups(),
     )
 

@@ -17,7 +17,7 @@ from cs_score.analysis.outcomes import PairOutcome, Side, Sides, TwoSided, head_
 from cs_score.base.records import Record, field, replace
 from cs_score.coldstart.judging import Labels, pre_policy_category
 from cs_score.coldstart.options import RIGHT, WRONG
-from cs_score.coldstart.unit_statistics import resampled_unit, unit_table
+from cs_score.coldstart.unit_statistics import has_ldc_units, resampled_unit, unit_table
 from cs_score.measures import COLD_START_MODE, Measure, formula_of
 from cs_score.statistics.resampling_settings import Resampling
 from cs_score.verbs.diff.edition_rules import EditionRule, rules_of
@@ -116,17 +116,19 @@ def diff(
     shared_measure = _shared_measure(a, b, measure)
     side_a = _side_of(a, names[0], shared_measure)
     side_b = _side_of(b, names[1], shared_measure)
+    unit_noun = _name_of_units(a, b)
     units = _ComparedUnits(side_a, side_b, shared_measure)
-    sides = units.sides(_name_of_units(a, b))
     answers = _answer_pairs(a, b)
     classes = _class_pairs(a, b)
-    head = head_of(sides, resampling)  # names, scores, interval and p-value, as of a comparison
-    head["notes"] += tuple(undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined}))
+    # The fields that all documents of differences begin with: names, scores, interval, p-value and notes.
+    shared_fields = head_of(units.sides(unit_noun), resampling)
+    notes_on_undefined = undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined})
+    shared_fields["notes"] = (*shared_fields["notes"], *notes_on_undefined)
     return RunDifference(
         task=COLD_START_MODE,
-        **head,
+        **shared_fields,
         undefined=_undefined_by_side(a, b) or UNSET,
-        unit=sides.unit,
+        unit=unit_noun,
         units=units.different_units(),
         answers=[pair for pair in answers if not _counts_alike(pair)],
         outcomes=_count_outcomes(answers),
@@ -142,10 +144,12 @@ def _shared_measure(a: AnalysedRun, b: AnalysedRun, name: str | None) -> Measure
 
     Raises UsageError for an unknown measure, InputError for a measure by which a run has no score.
     """
-    if name is None and b.why_unranked is not None:
-        name = str(b.headline)  # B has no average precision, but an F1, as A has
-    measure = a.measure(name)
-    b.measure(str(measure))  # raises if B has no score by it
+    b_lacks_average_precision = b.why_unranked is not None
+    if name is None and b_lacks_average_precision:
+        # The headline of A may be average precision. Both runs have the headline of B, an F1.
+        name = str(b.headline)
+    measure = a.measure(name)  # by default the headline of A
+    b.measure(str(measure))  # only for its error: B may have no score by the measure
     return measure
 
 
@@ -155,17 +159,21 @@ class _ComparedUnits:
     def __init__(self, side_a: Side, side_b: Side, measure: Measure) -> None:
         """Compute the contribution of each unit to the difference of the scores of A and B.
 
-        It follows from the unit's summands: its numbers in the sums that a score is a ratio of, such as right lines.
+        The contribution follows from the unit's summands. A score is a ratio of sums over all units, such as the sum of
+        right lines; the summands of a unit are its numbers in these sums.
         """
         self._side_a = side_a
         self._side_b = side_b
         self._measure = measure
-        self._sums_a = dict(zip(side_a.table.ids, side_a.table.rows))
-        self._sums_b = dict(zip(side_b.table.ids, side_b.table.rows))
-        self._shares = shares_of(self._sums_a, self._sums_b, measure)
+        self._summands_a = dict(zip(side_a.table.ids, side_a.table.rows))
+        self._summands_b = dict(zip(side_b.table.ids, side_b.table.rows))
+        self._contributions = shares_of(self._summands_a, self._summands_b, measure)
 
     def sides(self, unit_noun: str) -> Sides:
-        """Return A and B as the sides of a comparison; `unit_noun` is the noun for their units, such as `SF query`."""
+        """Return A and B as the sides of a comparison; `unit_noun` is the noun for their units, such as `SF query`.
+
+        Sentences that count the scored units call them `units`, whatever the noun is.
+        """
         return Sides(
             a=self._side_a,
             b=self._side_b,
@@ -173,32 +181,28 @@ class _ComparedUnits:
             formula=formula_of([self._measure]),
             unit=unit_noun,
             units="units",
-            has_contributions=all(share.contribution is not None for share in self._shares),
+            has_contributions=all(unit.contribution is not None for unit in self._contributions),
         )
 
     def different_units(self) -> list[UnitShare]:
         """Return the units that count differently in A and B, the largest contribution first."""
         units = []
-        for share in self._shares:
-            if self._sums_a.get(share.name) != self._sums_b.get(share.name):
+        for share in self._contributions:
+            # Scores may be equal although the counts differ; such units contribute to the difference, too.
+            if self._summands_a.get(share.name) != self._summands_b.get(share.name):
                 units.append(UnitShare(unit=share.name, a=share.a, b=share.b, contribution=share.contribution))
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
 
 
 def _side_of(scored: AnalysedRun, name: str, measure: Measure) -> Side:
     """Return a scored run as one side of the comparison: its name, units, score and origin."""
-    return Side(name, unit_table(scored.result, [measure]), scored.result.measures[measure], scored.origin)
+    return Side(name, unit_table(scored.result, [measure]), scored.result.score_by_measure[measure], scored.origin)
 
 
 def _name_of_units(a: AnalysedRun, b: AnalysedRun) -> str:
     """Return the noun for the compared units: `LDC query` if the LDC query of some query is known, else `SF query`."""
     has_ldc_queries = bool(a.run.gold.query_set.ldc_id_by_query)
-    return resampled_unit(has_ldc_queries or _has_clusters(a) or _has_clusters(b))
-
-
-def _has_clusters(scored: AnalysedRun) -> bool:
-    """Return whether some query of a scored run belongs to a unit that has another id: an LDC query."""
-    return any(unit_id != query_id for query_id, unit_id in scored.result.unit_by_query.items())
+    return resampled_unit(has_ldc_queries or has_ldc_units(a.result) or has_ldc_units(b.result))
 
 
 def _undefined_by_side(a: AnalysedRun, b: AnalysedRun) -> dict[str, Mapping[str, str]]:
@@ -248,20 +252,23 @@ def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: Answe
 
 
 def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
-    """Return the outcome of an answer in A and B, such as `right in A only`; a label is None if a run lacks it.
+    """Return the outcome of an answer in A and B, such as `right in A only`; a label is None if a run lacks the answer.
 
     The outcome of an answer that no run has as right or wrong is `in neither`.
     """
     label_text_a = None if label_a is None else label_a.label
     label_text_b = None if label_b is None else label_b.label
-    is_right = (label_text_a == "right", label_text_b == "right")
-    is_wrong = (label_text_a == "wrong", label_text_b == "wrong")
-    outcome = outcome_of(is_right, is_wrong)
+    is_right_in_a_and_b = (label_text_a == "right", label_text_b == "right")
+    is_wrong_in_a_and_b = (label_text_a == "wrong", label_text_b == "wrong")
+    outcome = outcome_of(is_right_in_a_and_b, is_wrong_in_a_and_b)
     return "in neither" if outcome is PairOutcome.MISSED else str(outcome)
 
 
 def _counts_alike(pair: AnswerPair) -> bool:
-    """Return whether an answer has the same label, category and class in both runs, perhaps by different lines."""
+    """Return whether an answer has the same label, category and class in both runs, perhaps by different lines.
+
+    If only one of the runs gives the answer, it counts differently.
+    """
     if pair.a is None or pair.b is None:
         return pair.a is None and pair.b is None
     meaning_a = (pair.a.label, pair.a.category, pair.a.class_name)
@@ -270,7 +277,7 @@ def _counts_alike(pair: AnswerPair) -> bool:
 
 
 def _label_by_answer(scored: AnalysedRun) -> dict[_AnswerKey, AnswerLabel]:
-    """Return the label of each answer of a run: the best label among its lines, with their number."""
+    """Return the label of each answer of a run: the best label of its lines, with the number of its lines."""
     counted_indexes = _counted_indexes(scored)
     labels_by_answer: dict[_AnswerKey, list[AnswerLabel]] = defaultdict(list)
     for scored_line in scored.lines():
@@ -311,7 +318,10 @@ def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: 
 
 
 def _side_of_labels(labels: Labels) -> Label:
-    """Return the best side of a line from its labels; a line that is both right and ignored is `right`."""
+    """Return the side of the policy on which a line counts, from its labels: `right`, `wrong` or `ignored`.
+
+    A policy may put a line on several sides. Then the first of these three is returned.
+    """
     if RIGHT in labels:
         return "right"
     if WRONG in labels:

@@ -20,7 +20,8 @@ def text_of(difference: RunDifference, terminal_width: int | None, top: int | No
     """Return the text of a difference.
 
     With `top` it has every table, each with at most `top` rows; without, it has only the first screen. Tables fit the
-    width of the terminal; if this is None, cells are not cut. Control characters in texts of the inputs are replaced.
+    width of the terminal; if this is None, cells are not cut. The functions that make lines also replace the control
+    characters in texts of the inputs.
     """
     width = prose_width(terminal_width, fits_one_screen=top is None)
     head = heading(difference, "run", width, str(difference.measure))
@@ -36,7 +37,9 @@ def _whole_difference(
 
     Before the tables of answers and of classes come the counts of their outcomes.
     """
-    outcome_counts_by_table = {"answers": difference.outcomes, "classes": difference.found}
+    count_by_answer_outcome = difference.outcomes
+    count_by_class_outcome = difference.found
+    outcome_counts_by_table = {"answers": count_by_answer_outcome, "classes": count_by_class_outcome}
     lines = list(head)
     for layout in LAYOUTS:
         outcome_counts = outcome_counts_by_table.get(layout.name)

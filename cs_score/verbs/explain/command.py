@@ -43,7 +43,7 @@ def _usage_for_runs() -> VerbUsage:
         formats="text json tsv",
         files=FILES_OF_RUNS,
         sections=[_EXPLANATION],
-        example="--line 7 $ONE",
+        example="--line 7 $ONE",  # in the help, the files of a sample run take the place of `$ONE`
     )
 
 
@@ -96,11 +96,12 @@ def explain_inputs(task: Any, command_line: CommandLine, inputs: Runs | Predicti
     """
     if isinstance(inputs, Predictions):
         result = inputs.score_single()
-        return evidence.explain(task, result, command_line.texts("--unit"), measure, progress=with_analysis_percentage)
+        unit_ids = command_line.texts("--unit")
+        return evidence.explain(task, result, unit_ids, measure, progress=with_analysis_percentage)
     return coldstart.explain(
         inputs.score_as_far_as_possible(),
         line=command_line.texts("--line"),
-        query=command_line.texts("--unit"),
+        query=command_line.texts("--unit"),  # the units of a run are its queries
         class_name=command_line.texts("--class"),
         node=command_line.texts("--node"),
         answer=command_line.texts("--answer"),

@@ -27,7 +27,7 @@ from cs_score.tasks import words_of
 from cs_score.verbs.explain.unit_explanation import EvidenceExplanation
 
 
-def _step_rows(explanation: EvidenceExplanation) -> Iterator[Mapping[str, Any]]:
+def _line_rows(explanation: EvidenceExplanation) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each line in the explanations of units; blank lines are left out."""
     for unit in explanation.units:
         for line in unit.lines:
@@ -35,7 +35,7 @@ def _step_rows(explanation: EvidenceExplanation) -> Iterator[Mapping[str, Any]]:
                 yield {"unit": text_of_id(unit.unit), "occurrence": unit.occurrence, "text": line}
 
 
-_STEPS = Layout("steps", "How units were scored:", columns("unit", "occurrence", "text"), _step_rows, for_people=False)
+_STEPS = Layout("steps", "How units were scored:", columns("unit", "occurrence", "text"), _line_rows, for_people=False)
 
 
 def layouts_of(mode: Mode) -> Sequence[Layout]:
@@ -44,10 +44,12 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
 
 
 def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | None, top: int | None = None) -> str:
-    """Return an explanation as text for a terminal of a width, with at most `top` rows of each table.
+    """Return an explanation as text for people, with at most `top` rows of each table.
 
-    If there is no terminal, its width is None, and the cells of tables are not shortened.
+    Its lines are wrapped to `terminal_width`, and cells of tables are shortened to it. The width is None if there is no
+    terminal: cells then keep their full length.
     """
+    # An explanation is shown as a whole, even if it is longer than a screen.
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top, can_be_shortened=False)
     describe = _lines_of_units if explanation.units else _lines_of_run
     return "\n".join(describe(writer, explanation))
@@ -56,7 +58,8 @@ def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | 
 def _lines_of_units(writer: DocumentText, explanation: EvidenceExplanation) -> list[str]:
     """Return the lines that explain how each unit was scored, and list its mistakes."""
     lines = []
-    if answered_count_text(explanation):  # only answered units were scored, which readers must know
+    is_of_answered_units = bool(answered_count_text(explanation))
+    if is_of_answered_units:  # readers must know that the other units were not scored
         lines += [_score_line(explanation), ""]
     for number, unit in enumerate(explanation.units):
         if number:
@@ -97,8 +100,10 @@ def _lines_of_unit(writer: DocumentText, unit: ExplainedUnit) -> list[str]:
     lines += _own_scores(unit, name, writer.mode)
     if not unit.mistakes:
         lines += ["", f"no mistakes in {name}"]
-    mistakes = _without_unit(costliest_layout(writer.mode)).table(unit)
-    lines += text_lines(mistakes, writer.top or TOP, writer.table_width)
+    layout_of_mistakes = _without_unit(costliest_layout(writer.mode))
+    mistake_table = layout_of_mistakes.table(unit)
+    # A table without rows has no lines.
+    lines += text_lines(mistake_table, writer.top or TOP, writer.table_width)
     return lines
 
 

@@ -52,7 +52,7 @@ def explain(
     examination = Examination(result, task.measure_for(measure, result))
     if units:
         return _explanation(examination, units=_explain_units(examination, units))
-    costs = examination.costs(examination.entries, progress)
+    costs = examination.costs(examination.entries, progress)  # the largest first
     mistakes = [examination.mistake(cost) for cost in costs[:LARGEST_COSTS]]
     return _explanation(examination, mistakes=tuple(mistakes))
 

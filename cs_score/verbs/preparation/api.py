@@ -34,8 +34,8 @@ class ValidatedRun(Shown):
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
         """Make the record of a checked run from its corrected text, which is None if the run has errors.
 
-        `problems` and `remarks` are those of the check. `inputs` are the names of all files that were read; `write`
-        refuses to overwrite them.
+        The check has reported the `problems` and made the `remarks`. `inputs` are the names of all files that were
+        read; `write` refuses to overwrite them.
         """
         self._text = text
         self._problems = problems
@@ -104,10 +104,11 @@ def validate_run(
 ) -> ValidatedRun:
     """Check a run before it is submitted or scored, and correct its lines if that is possible.
 
-    `run` is a file, a folder or several of them; `queries` are the files of the queries that it answers (`expand` as
-    for `prepare`). `justifications` limits the justifications of a node. `documents` is a file that lists the documents
-    of the task. `depth` is the pooling depth (`A:10`, `B:10`). With `allow_comments` comments at the ends of lines are
-    cut off.
+    `run` is a file, a folder or several of them; `queries` are the files of the queries that it answers. With `expand`,
+    such as `ISLE26`, each entry point of a query becomes a query, whose id begins with this text. `justifications`
+    limits the justifications of a node. `documents` is a file that lists the documents of the task. `depth` is the
+    pooling depth: `A:10` keeps the best ten nodes of the run, `B:10` the best ten of each query. With `allow_comments`
+    comments at the ends of lines are cut off.
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read and for lines that answer no
     query.

@@ -35,7 +35,6 @@ from cs_score.coldstart.file_columns import detect_schema
 from cs_score.coldstart.options import Justifications, is_left_out, split_at_colons
 from cs_score.coldstart.output_files import report_text
 from cs_score.coldstart.queries import QueryFiles, QuerySet
-from cs_score.preparation import query_files as preparing
 from cs_score.preparation.pooling import documents_per_node, kept_lines
 from cs_score.preparation.prepared_runs import (
     LANGUAGES,
@@ -46,7 +45,19 @@ from cs_score.preparation.prepared_runs import (
     differences,
     sort_by_language,
 )
-from cs_score.preparation.query_files import read_groups, resample_lines
+from cs_score.preparation.query_files import (
+    TYPE_ACTIONS,
+    DuplicateAction,
+    MisfitAction,
+    QueryOptions,
+    queries_of_first_round,
+    queries_of_second_round,
+    query_file_text,
+    read_groups,
+    remarks_on_types,
+    repair_queries,
+    resample_lines,
+)
 from cs_score.problems.codes import Severity
 from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session, check_exists
 
@@ -75,6 +86,7 @@ def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
         diff = (terminal_safe(text) for text in diff)
     if has_colours and terminal.can_show_colours(sys.stdout):
         diff = (terminal.with_coloured_changes(text) for text in diff)
+    # What had to be escaped is escaped; the codes of the colours must not be.
     STDOUT.write_unescaped(encoded(diff))
 
 
@@ -131,26 +143,29 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
     run_file = command_line.positional_words[1]
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
-    validated_run = checked_run.validated()  # from now on all problems of the run are in the log
-    _remark_on_run(checked_run, validated_run, session)
+    validated_text = checked_run.validated()  # from now on all problems of the run are in the log
+    _remark_on_run(checked_run, validated_text, session)
     session.report_problems()
     if not session.has_errors:
         destination = _destination_of_run(command_line)
         if destination is not None:
-            _write_run(validated_run, destination, session)
+            _write_run(validated_text, destination, session)
         if "--diff" in command_line:
             write_difference(differences(checked_run), has_colours=True)
-    return session.end_report((checked_run, validated_run))
+    return session.end_report((checked_run, validated_text))
 
 
-def _remark_on_run(checked_run: CheckedRun, validated_run: ValidatedText, session: Session) -> None:
-    """Print remarks on a run that was checked: on its lines, its node ids, and the queries that are left out."""
-    session.remark(*validated_run.remarks)
+def _remark_on_run(checked_run: CheckedRun, validated_text: ValidatedText, session: Session) -> None:
+    """Print remarks on a run that was checked: on its lines, its node ids, and the queries that are left out.
+
+    `checked_run` has the lines of the run as they were read, `validated_text` the lines to write.
+    """
+    session.remark(*validated_text.remarks)
     remark_on_node_ids = checked_run.remark_on_node_ids()
     if remark_on_node_ids is not None:
         session.remark(remark_on_node_ids)
-    if validated_run.dropped_query_ids:
-        session.remark(_remark_on_dropped_queries(validated_run.dropped_query_ids))
+    if validated_text.dropped_query_ids:
+        session.remark(_remark_on_dropped_queries(validated_text.dropped_query_ids))
 
 
 def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
@@ -164,18 +179,18 @@ def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
     )
 
 
-def _write_run(validated_run: ValidatedText, destination: Destination, session: Session) -> None:
+def _write_run(validated_text: ValidatedText, destination: Destination, session: Session) -> None:
     """Write a validated run. Prints a remark if its first line would keep the scorer from reading it.
 
     Raises OutputError.
     """
-    first_piece = next(validated_run.pieces, "")
+    first_piece = next(validated_text.pieces, "")
     if first_piece and not _begins_like_run(first_piece):
         session.remark(
             "the first line of the validated run fits no layout, so the scorer will not read it (usually a "
             "confidence such as .5 or 1.); write that line otherwise"
         )
-    all_pieces = itertools.chain([first_piece], validated_run.pieces)
+    all_pieces = itertools.chain([first_piece], validated_text.pieces)
     destination.write(encoded(all_pieces))
 
 
@@ -189,7 +204,10 @@ def _begins_like_run(text: str) -> bool:
 
 
 def _outputs_of_validate_queries(command_line: CommandLine) -> Iterator[PlannedOutput]:
-    """Yield the files for the validated queries and for the index of expanded queries."""
+    """Yield the files for the validated queries and for the index of expanded queries.
+
+    The queries go to a file even if it is called `stdout`; an index with this name is printed instead.
+    """
     yield from file_named(command_line.positional_words[1]).planned("OUTPUTFILE", Existing.REFUSED)
     index_file = command_line.get("-index_file")
     if index_file is not None:
@@ -225,22 +243,19 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     query_file, output_file = command_line.positional_words
     query_files = session.read_queries()
     _remark_on_queries(query_files, query_file, options, session)
-    validated = preparing.validate_queries(query_files.query_set, options, session.problems)
-    text = preparing.query_file_text(validated.queries)
+    validated = repair_queries(query_files.query_set, options, session.problems)
+    text = query_file_text(validated.queries)
     session.report_problems()
     file_named(output_file).write(encoded([text]))
     _write_index(validated.index, command_line.get("-index_file"))
     return session.end_report(validated)
 
 
-def _remark_on_queries(
-    query_files: QueryFiles, file_name: str, options: preparing.QueryOptions, session: Session
-) -> None:
+def _remark_on_queries(query_files: QueryFiles, file_name: str, options: QueryOptions, session: Session) -> None:
     """Print the remarks on a query file, and remarks on the entity types of its queries."""
     session.remark(*query_files.remarks)
     queries = query_files.query_set.by_id.values()
-    remarks_on_types = preparing.remarks_on_types(queries, options.type_action, file_name)
-    session.remark(*remarks_on_types)
+    session.remark(*remarks_on_types(queries, options.type_action, file_name))
 
 
 def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
@@ -254,13 +269,16 @@ def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
     Destination(file).write(encoded(lines))
 
 
-def _query_options(command_line: CommandLine) -> preparing.QueryOptions:
-    """Return the options of a command line for changes of queries. Raises UsageError for an unknown value."""
+def _query_options(command_line: CommandLine) -> QueryOptions:
+    """Return the options of a command line for changes of queries. Raises UsageError for an unknown value.
+
+    -types and -subtypes name the action for queries whose entity types, or kinds of places, do not fit together.
+    """
     languages = command_line.text("-languages")
-    return preparing.QueryOptions(
-        type_action=_read_choice(command_line, "-types", preparing.TYPE_ACTIONS),
-        place_action=_read_choice(command_line, "-subtypes", preparing.Misfit),
-        duplicate_action=_read_choice(command_line, "-dups", preparing.Duplicates),
+    return QueryOptions(
+        type_action=_read_choice(command_line, "-types", TYPE_ACTIONS),
+        place_action=_read_choice(command_line, "-subtypes", MisfitAction),
+        duplicate_action=_read_choice(command_line, "-dups", DuplicateAction),
         expanded_id_base=command_line.text("-query_base") if "-expand" in command_line else None,
         languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
         only_slot_filling="-retain_sf" in command_line,
@@ -314,7 +332,8 @@ def generate_queries(command_line: CommandLine, session: Session) -> int:
     The first round asks for the first slot of each query; the second round asks about the answers of the run.
     """
     session.send_report_to(command_line.text("-error_file"))
-    # Nothing is checked against the documents, but a list that cannot be read is an error.
+    # Nothing is checked against the documents. Their list, the file of -docs, is read only because an unreadable one is
+    # an error in the reference program.
     session.read_documents()
     queries = session.read_queries()
     limits = RunLimits(Justifications.parse(command_line.text("-justifications")))
@@ -335,8 +354,9 @@ def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: 
     check_exists(run_file)
     checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
-    second_round_queries = preparing.second_round(responses, is_xml="-valid" in command_line)
-    text = preparing.query_file_text(second_round_queries)
+    # Only with -valid the names from the run are escaped, so that the query file is valid XML.
+    queries_about_answers = queries_of_second_round(responses, is_xml="-valid" in command_line)
+    text = query_file_text(queries_about_answers)
     session.report_problems()
     if not session.has_errors:
         Destination(output_file).write(encoded([text]))
@@ -349,8 +369,7 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
     With `has_error_file` the report is empty, because the reference program leaves the error file empty in this round.
     Raises OutputError.
     """
-    first_round_queries = preparing.first_round(queries.by_id.values())
-    text = preparing.query_file_text(first_round_queries)
+    text = query_file_text(queries_of_first_round(queries.by_id.values()))
     destination.write(encoded([text]))
     report = "" if has_error_file else "".join(report_text(session.problems))
     session.write_whole_report(report)
@@ -385,6 +404,7 @@ def package_output(command_line: CommandLine, session: Session) -> int:
 
     Answers with different run ids are an error.
     """
+    # The session reads the query file, which is the first word.
     _query_file, first_round_file, second_round_file, output_file = command_line.positional_words
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([first_round_file, second_round_file])
@@ -392,8 +412,8 @@ def package_output(command_line: CommandLine, session: Session) -> int:
     _check_run_ids(checked_run, session)
     session.report_problems()
     if not session.has_errors:
-        validated_run = checked_run.validated()
-        file_named(output_file).write(encoded(validated_run.pieces))
+        validated_text = checked_run.validated()
+        file_named(output_file).write(encoded(validated_text.pieces))
     return session.end_report(checked_run)
 
 
@@ -447,32 +467,36 @@ def validate_assessments(command_line: CommandLine, session: Session) -> int:
     session.send_report_to(command_line.text("-error_file"))
     _check_languages(command_line.text("-languages"))
     if "--all-problems" in command_line:
-        return _report_pool(session, file)
-    checked_pool = _check_assessments(session, file)
-    assessments = _assessments_with_language(session, checked_pool)
+        return _print_problem_kinds(session, file)
+    checked_assessments = _check_assessments(session, file)
+    assessments = _assessments_with_language(session, checked_assessments)
     session.report_problems()
     if not session.has_errors:
         _write_assessments(assessments, _destination_by_language(command_line))
-    return session.end_report(checked_pool)
+    return session.end_report(checked_assessments)
 
 
-def _assessments_with_language(session: Session, checked_pool: CheckedRun) -> list[tuple[str, str]]:
+def _assessments_with_language(session: Session, checked_assessments: CheckedRun) -> list[tuple[str, str]]:
     """Return the lines for the files of all languages, each with the language of its file; none if there are errors.
 
     For example `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises InputError if mention types contradict each other.
     """
     if session.problems.count(Severity.ERROR):
         return []
-    return list(sort_by_language(checked_pool.loading))
+    return list(sort_by_language(checked_assessments.loading))
 
 
 def _check_assessments(session: Session, file: str) -> CheckedRun:
-    """Return the assessments of a file after all checks, and print remarks on them. Raises InputError for a run."""
-    checked_pool = session.check_runs([file], Justifications(None, None))
-    if checked_pool.loading.links.responses:
+    """Return the assessments of a file after all checks, and print remarks on them. Raises InputError for a run.
+
+    Assessments are loaded and checked in the same way as runs.
+    """
+    no_limits = Justifications(None, None)
+    checked_assessments = session.check_runs([file], no_limits)
+    if checked_assessments.loading.links.responses:
         raise InputError("this is a run", file=file, remedy="cs-score validate-run validates runs")
-    session.remark(*checked_pool.loading.remarks)
-    return checked_pool
+    session.remark(*checked_assessments.loading.remarks)
+    return checked_assessments
 
 
 def _check_languages(text: str) -> None:
@@ -489,7 +513,7 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
     a pair of its language and its line: `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises OutputError.
     """
     first_destination = destination_by_language[LANGUAGES[0]]
-    if first_destination.stream is not None:
+    if first_destination.stream is not None:  # a stream is the destination of all languages
         all_lines = [f"{text}\n" for _, text in assessments]
         first_destination.write(encoded(all_lines))
         return
@@ -498,20 +522,22 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
         destination.write(encoded(lines))
 
 
-def _report_pool(session: Session, file: str) -> int:
+def _print_problem_kinds(session: Session, file: str) -> int:
     """Print each kind of problem for which scoring refuses or leaves out assessments of a file. Return the exit status.
 
-    The status is that of a failure if scoring would refuse the file. It also holds the checked assessments.
+    It says failure if scoring would refuse the file. It holds the checked assessments, so that no time is spent on
+    freeing them before the process ends.
     """
-    pool = session.check_assessments(file)
-    session.remark(*pool.remarks)
-    problem_texts = [str(kind) for kind in pool.problem_kinds]
+    checked_pool = session.check_assessments(file)
+    session.remark(*checked_pool.remarks)
+    problem_texts = [str(kind) for kind in checked_pool.problem_kinds]
     if not problem_texts:
         problem_texts = ["no line that scoring refuses or leaves out"]
     lines = [f"{one_line(text)}\n" for text in problem_texts]
     write_text("stdout", "".join(lines))
-    session.add_fatal(pool.fatal)
-    return StatusWithResults(Status.REFERENCE_FAILURE if pool.is_refused else Status.DONE, pool)
+    session.add_fatal(checked_pool.fatal_errors)
+    status = Status.REFERENCE_FAILURE if checked_pool.is_refused else Status.DONE
+    return StatusWithResults(status, checked_pool)
 
 
 # ---- apply-k
@@ -534,9 +560,10 @@ APPLY_K: Final = Program(
 
 @APPLY_K.as_command
 def apply_k(command_line: CommandLine, session: Session) -> int:
-    """Write the lines of a run with the first documents of each node, up to a limit. Return 0.
+    """Write the lines of a run whose documents are among the first K documents of their node. Return 0.
 
-    The limit is the value of -justifications. The lines that are left out are printed on standard error.
+    K is the second number of -justifications; for M, which elsewhere means no limit, it is 0 here. The lines that are
+    left out are printed on standard error.
     """
     run_file, output_file = command_line.positional_words
     most_documents = documents_per_node(command_line.text("-justifications"))
@@ -590,9 +617,9 @@ class _Superseded(ReferenceCommand):
     def parse(self, typed: Sequence[str]) -> CommandLine:
         """Return the command line; the first word may be an option for help or a version."""
         with contextlib.suppress(UsageError):  # any other word is accepted and ignored
-            line = super().parse(typed[:1])
-            if line.help_or_version:
-                return line
+            command_line = super().parse(typed[:1])
+            if command_line.help_or_version:
+                return command_line
         return CommandLine(typed)
 
 
@@ -641,6 +668,7 @@ def samples(command_line: CommandLine) -> int:
     except CsScoreError as error:
         error_file.write(encoded([f"{error}\n"]))
         return Status.REFERENCE_FAILURE
+    # Standard error gets the text, a file its bytes.
     terminal.write_report(error_file, report, encoded([report]))
     return Status.DONE
 
@@ -657,26 +685,28 @@ def _read_seed(command_line: CommandLine) -> int:
 def _check_outputs_of_samples(command_line: CommandLine, destination: Destination, error_file: Destination) -> None:
     """Raise UsageError or OutputError if the resamples or the error report may not be written to their destinations.
 
-    Both words of the command line are checked as inputs, because they are easily swapped.
+    The words `num_samples` and `queries` are both checked as inputs, because users easily swap them.
     """
     outputs = destination.planned("-output_file", Existing.REPLACED)
     outputs += error_file.planned("-error_file", Existing.REFUSED)
+    # The plan is not needed; to make it checks the outputs.
     command_line.plan(outputs, command_line.positional_words)
 
 
 def _read_number(text: str) -> int | None:
-    """Return the number of resamples in a text such as `1000`, `1e3` or `10.5`, without decimals.
+    """Return the number of resamples in a text, without decimals: `1e3` -> 1000, `10.5` -> 10.
 
     The result is None if the text is not a number.
     """
-    number = _NUMBER.fullmatch(text)
-    return None if number is None else int(Decimal(number.group(1)))
+    match = _NUMBER.fullmatch(text)
+    return None if match is None else int(Decimal(match.group(1)))
 
 
 def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
-    """Write resamples, and return warnings if there are none because the number is no number, or the list is empty.
+    """Write resamples, and return the text of the error report: a warning if nothing is written, empty otherwise.
 
-    `number_text` is the number of resamples, and `queries_file` lists the queries. Raises InputError or OutputError.
+    Nothing is written if `number_text`, the number of resamples, is not a number. The resamples are empty if
+    `queries_file` lists no query. Raises InputError or OutputError.
     """
     number = _read_number(number_text)
     groups = read_groups(queries_file)

@@ -165,7 +165,8 @@ def _report_document(command_line: CommandLine) -> int:
     Raises UsageError for options that choose what to analyse, and InputError if the file is no such document.
     """
     file = command_line.positional_words[0]
-    _refuse_other_options(command_line, (), f"says what to analyse, but {file} is an analysis already")
+    reason = f"says what to analyse, but {file} is an analysis already"
+    _refuse_other_options(command_line, allowed_options=(), reason=reason)
     if command_line.format != "html":
         raise UsageError(f"--format {command_line.format}: {file} is an analysis already; report makes its page")
     document = read_document(file)
@@ -180,7 +181,8 @@ def _report_aggregate(task_name: str, command_line: CommandLine) -> int:
 
     Raises UsageError for options that would show more, and InputError if the run cannot be scored.
     """
-    _refuse_other_options(command_line, _options_of_aggregates(task_name), "shows more than --aggregate-only allows")
+    allowed_options = _options_of_aggregates(task_name)
+    _refuse_other_options(command_line, allowed_options, reason="shows more than --aggregate-only allows")
     summary = score_aggregate(task_name, command_line)
     if command_line.format != "html":
         return print_statistics(command_line, aggregate.PRINTOUT, summary)

@@ -159,8 +159,9 @@ def power(
     Raises UsageError for impossible arguments, InputError for a comparison from which no test can be planned.
     """
     goal = planning.DetectionGoal(difference=difference, alpha=alpha, power=power)
-    has_one_source = (comparison is None) != (sd is None)
-    if not has_one_source:
+    has_comparison = comparison is not None
+    has_deviation = sd is not None
+    if has_comparison == has_deviation:  # both, or neither
         raise UsageError("power takes a comparison, or a standard deviation (sd)")
     if sd is not None:
         power_analysis = planning.TTestPowerAnalysis(standard_deviation=sd)
@@ -225,7 +226,7 @@ def sampled_pool(
     Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata without any
     assessed answer.
     """
-    checked_confidence = Resampling(confidence=confidence).confidence
+    checked_confidence = Resampling(confidence=confidence).confidence  # settings check their numbers
     result_by_name = _require_results("sampled_pool", runs)
     task = task_of("sampled_pool", list(result_by_name.values()))
     if task.name != COLD_START_MODE:
@@ -238,17 +239,18 @@ def sampled_pool(
 
 
 def _estimate_from_labels(
-    result_by_name: Mapping[str, Any], inclusion: Input, second_assessments: Input | None, confidence: float
+    result_by_name: Mapping[str, Any], inclusion_file: Input, second_assessments: Input | None, confidence: float
 ) -> SampledPool:
     """Return the estimates of the scores of judged answers, from a sample of their assessments.
 
-    The labels in the file `second_assessments`, if there is one, correct those of the results.
+    `inclusion_file` has the probability with which each answer was assessed. The labels in the file
+    `second_assessments`, if there is one, correct the labels of the results.
     """
     scored_by_name = {name: result._require_source("sampled_pool") for name, result in result_by_name.items()}
     any_result = next(iter(scored_by_name.values()))  # all have the same gold standard
     corrections = read_second_assessments(any_result, second_assessments)
     columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_WITH_SECOND_LABELS
-    probabilities = read_inclusion(inclusion, columns)
+    probabilities = read_inclusion(inclusion_file, columns)
     estimates = estimate_from_labels(scored_by_name, corrections, probabilities, confidence)
     return SampledPool(estimates)
 
@@ -282,7 +284,7 @@ def assessors(
     all_results = list(first_results.values()) + list(second_results.values())
     task = task_of("assessors", all_results)
     assessed = _assessed_results(task.name, first_results, second_results)
-    settings = arguments.resampling_of(bootstrap, seed, confidence, None, clusters, force=force)
+    settings = arguments.resampling_of(bootstrap, seed, confidence, interval=None, clusters=clusters, force=force)
     return Assessors(compare_assessors(task, assessed, measure, settings))
 
 
@@ -295,6 +297,7 @@ def _assessed_results(
     """
     first_scored = {name: result._result_to_compare() for name, result in first_results.items()}
     second_scored = {name: result._result_to_compare() for name, result in second_results.items()}
+    # All results of an assessor have the same gold standard, so that the judgments are taken from the first result.
     first_judgments = _judged_answers(next(iter(first_results.values())))
     second_judgments = _judged_answers(next(iter(second_results.values())))
     if first_judgments is None or second_judgments is None:
@@ -306,6 +309,7 @@ def _assessed_results(
 def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:
     """Return the judgments in the gold standard of a result; None for a result loaded from JSON, which lacks them."""
     if isinstance(result, RunResult):
+        # `_result_to_compare` has refused runs from JSON before.
         return judged_answers_of_pool(result._require_source("assessors").run.gold)
     if isinstance(result, EvidenceResult) and result._source is not None:
         return judged_answers_of_result(result._source)

@@ -162,7 +162,7 @@ class AssessedResults(Record):
         """Yield the answers that both assessors have judged, in the order of the first assessor."""
         for key, first_answer in self.first_judgments.items():
             if key in self.second_judgments:
-                _, answer = key
+                _, answer = key  # the unit is in both judged answers, too
                 yield AnswerOfBoth(answer, first_answer, self.second_judgments[key])
 
 
@@ -178,8 +178,10 @@ def compare_assessors(
     ranking_measure = _ranking_measure(task, results, measure)
     statistics_by_name = _statistics_by_name(task, results, ranking_measure)
     tables = {name: statistics.table for name, statistics in statistics_by_name.items()}
+    # In a task with labels each assessor may have judged other units, and only those of both are compared. In other
+    # tasks the gold standards of both assessors have the same units.
     units = align_systems(tables, common=results.has_labels)
-    any_statistics = next(iter(statistics_by_name.values()))
+    any_statistics = next(iter(statistics_by_name.values()))  # all have the same kind of units, such as claims
     settings = replace(resampling or Resampling(), unit=any_statistics.unit)
     systems = _resample(results, units, task.formula([ranking_measure]), settings)
     runs = _assessed_runs(list(results.first), systems)
@@ -229,6 +231,7 @@ def _resample(
 def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) -> str:
     """Return the name of the measure that ranks the runs: the given one or, if it is None, the headline measure.
 
+    If the task has no headline measure for these results, it is the measure by which scores are shown by default.
     Raises UsageError for a measure that the task does not have.
     """
     measures = task.measures(results.first.values())
@@ -244,8 +247,8 @@ def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) 
 def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
     """Return the statistics of the units of each run, from which its score by a measure is computed.
 
-    Those of run A under the first assessor have the key `A (first)`. All runs under the second assessor follow, such as
-    `A (second)`.
+    The statistics of run A under the first assessor have the key `A (first)`. All runs under the second assessor
+    follow, such as `A (second)`.
     """
     statistics_by_name = {}
     for run, result in results.first.items():
@@ -331,9 +334,10 @@ def judged_answers_of_pool(gold: ColdStartGold) -> JudgedAnswers:
 
 
 def _unit_of_query(base_id: str, gold: ColdStartGold) -> str:
-    """Return the unit that answers to an entry query, and to the follow-on queries below it, are drawn with.
+    """Return the unit with which the answers to an entry query, and to the follow-on queries below it, are drawn.
 
-    `base_id` is the id of the entry query. A pool may have queries that the query file lacks: each of them is a unit.
+    It is the cluster of the entry query, whose id is `base_id`. A pool may have queries that the query file lacks: each
+    of them is a unit.
     """
     entry_query = gold.query_set.by_id.get(base_id)
     if entry_query is None:
@@ -417,16 +421,19 @@ def _judgments_by_slot(results: AssessedResults, settings: Resampling) -> dict[s
     """
     judgments_by_slot: dict[str, JudgmentsByUnit] = {ALL_SLOTS: {}}
     for _, first, second in results.answers_of_both():
-        unit = _drawn_unit(first.unit, settings)
+        drawn_unit = _drawn_unit(first.unit, settings)  # perhaps a cluster of units
         judgments = (first.judgment, second.judgment)
         for slot in {ALL_SLOTS, first.slot}:  # in tasks without slots both are the same
             judgments_by_unit = judgments_by_slot.setdefault(slot, {})
-            judgments_by_unit.setdefault(unit, []).append(judgments)
+            judgments_by_unit.setdefault(drawn_unit, []).append(judgments)
     return judgments_by_slot
 
 
 def _drawn_unit(unit: str, settings: Resampling) -> str:
-    """Return the unit that a resample draws for an answer of a unit: its cluster, if the settings have clusters."""
+    """Return the cluster of a unit, which a resample draws as a whole, or the unit itself.
+
+    It is the unit if the settings have no clusters.
+    """
     if not settings.clusters:
         return unit
     return settings.clusters.cluster_by_unit.get(unit, unit)
@@ -454,50 +461,50 @@ def _agreement(slot: str, judgments_by_unit: JudgmentsByUnit, settings: Resampli
 _ASSESSORS: Final = ("first", "second")
 
 
-def _rows_of_runs(assessors: AssessorComparison) -> Iterator[Row]:
+def _rows_of_runs(comparison: AssessorComparison) -> Iterator[Row]:
     """Yield the table's row of each run, in the order of the ranks under the first assessor.
 
     The values under an assessor have keys such as `first_score` and `second_rank`.
     """
-    for run in sorted(assessors.runs, key=lambda run: run.first.rank):
-        row: dict[str, object] = {"run": run.run}
-        for assessor, run_under_assessor in zip(_ASSESSORS, (run.first, run.second)):
+    for assessed_run in sorted(comparison.runs, key=lambda run: run.first.rank):
+        row: dict[str, object] = {"run": assessed_run.run}
+        for assessor, run_under_assessor in zip(_ASSESSORS, (assessed_run.first, assessed_run.second)):
             for key, value in asdict(run_under_assessor).items():
                 row[f"{assessor}_{key}"] = value
-        row["low"] = run.low
-        row["high"] = run.high
+        row["low"] = assessed_run.low
+        row["high"] = assessed_run.high
         yield row
 
 
-def _notes(assessors: AssessorComparison) -> Iterator[str]:
+def _notes(comparison: AssessorComparison) -> Iterator[str]:
     """Yield the sentences below the table of runs: how far the rankings agree, and how the limits were computed."""
-    yield tau_in_words(assessors.tau_b, len(assessors.runs))
-    if assessors.only_first or assessors.only_second:
-        yield f"Judged by one alone: {assessors.only_first} by the first, {assessors.only_second} by the second."
-    settings = assessors.resampling
+    yield tau_in_words(comparison.tau_b, len(comparison.runs))
+    if comparison.only_first or comparison.only_second:
+        yield f"Judged by one alone: {comparison.only_first} by the first, {comparison.only_second} by the second."
+    settings = comparison.resampling
     resamples = f"{settings.resamples:,} resamples, seed {settings.seed}"
-    yield from _notes_on_kappa(assessors, resamples)
-    all_units_text = number_with_noun(assessors.units, "unit")
+    yield from _notes_on_kappa(comparison, resamples)
+    all_units_text = number_with_noun(comparison.units, "unit")
     yield (
         f"Low, High of a run: {settings.confidence:g} % percentile bootstrap limits over {all_units_text} "
         f"({settings.unit}) and over assessors, {resamples}: a resample draws units, and one assessor for all of them."
     )
-    yield from note_sentences(assessors.notes)
+    yield from note_sentences(comparison.notes)
 
 
-def _notes_on_kappa(assessors: AssessorComparison, resamples: str) -> Iterator[str]:
+def _notes_on_kappa(comparison: AssessorComparison, resamples: str) -> Iterator[str]:
     """Yield the sentences on the kappa of the assessors and its limits, if both have judged the same answers.
 
     `resamples` is a text with the number of resamples and the seed: `10,000 resamples, seed 0`.
     """
-    if not assessors.agreement:
+    if not comparison.agreement:
         return
-    settings = assessors.resampling
+    settings = comparison.resampling
     yield (
         f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
         f"limits over the units ({settings.unit}) that these belong to, {resamples}."
     )
-    unit_count = assessors.agreement[0].units
+    unit_count = comparison.agreement[0].units
     if unit_count < FEWEST_RELIABLE_UNITS:
         yield (
             f"Note: {number_with_noun(unit_count, 'unit')} with answers that both have judged: below "
@@ -517,7 +524,7 @@ _AGREEMENT_LAYOUT: Final = Layout(
         Column("kappa_high", "High", meaning="of the interval of kappa over resampled units"),
         Column("units", "Units", meaning="units that these answers belong to"),
     ),
-    lambda assessors: assessors.agreement,
+    lambda comparison: comparison.agreement,
     row_selection="whole",
 )
 

@@ -41,21 +41,21 @@ else:
     charts = Late("cs_score.pages.charts")
     pool_biases = Late("cs_score.verbs.studies.pool_bias")
 
-_RUNS: Final = f"{SCORING_SWITCHES} -runids --run --policy"
+_RUN_OPTIONS: Final = f"{SCORING_SWITCHES} -runids --run --policy"
 _POWER_OPTIONS: Final = "--difference --alpha --power --sd --units --measure --force"
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs."""
+    """Return how the command `power` is called for Cold Start runs, for its help."""
     return VerbUsage(
-        options=f"{_RUNS} {_POWER_OPTIONS}",
+        options=f"{_RUN_OPTIONS} {_POWER_OPTIONS}",
         formats="text json tsv svg",
         files=(
             "What compare -o FILE.json wrote, or what compare takes: queries, assessments, two or more runs; none "
             "with --sd"
         ),
         sections=[POLICIES],
-        example="--difference 0.1 $TWO",
+        example="--difference 0.1 $TWO",  # the help puts two sample runs in place of $TWO
     )
 
 
@@ -156,7 +156,7 @@ def _plan_from_systems(task_name: str, command_line: CommandLine, goal: Detectio
         measure = comparison.headline_measure(task, results)
     # A plan needs the differences of the units and nothing that is resampled.
     document = comparison.compare(task, results, Resampling(resamples=1), measures=[measure])
-    return plan_from_comparison(document, None, goal)
+    return plan_from_comparison(document, measure=None, goal=goal)  # by the only measure of the comparison
 
 
 def _chart_of_plan(plan: PowerPlan) -> charts.Drawing:
@@ -194,7 +194,7 @@ _TEAMS: Final = Option(
 
 @command(
     "pool-bias",
-    select_run_options(f"{_RUNS} --measure --teams --force", [_TEAMS]),
+    select_run_options(f"{_RUN_OPTIONS} --measure --teams --force", [_TEAMS]),
     Parameter(
         "files...", "Query files (*.xml, perhaps compressed), assessment files and two or more runs, in any order"
     ),

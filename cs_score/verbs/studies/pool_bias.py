@@ -196,16 +196,18 @@ def _answers_of_no_other_team(team: str, answers_by_team: Mapping[str, set[Poole
 def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
     """Return the assessments and classes that the pool would lack without a team.
 
-    `own_answers` are the answers that only runs of this team give. `assessments` are the lines of the pool.
+    `own_answers` are the answers that only runs of this team give. `assessments` are the lines of the pool. The team's
+    own assessments are counted; classes and lines are about all assessments that leave the pool with them.
     """
     own_assessments = set()
     for assessment in assessments:
         if (assessment.query.full_id, assessment.answer) in own_answers:
             own_assessments.add(assessment)
+    # Orphans are assessments of second-hop answers whose first-hop answer is no longer in the pool.
     all_removed = _with_orphans(own_assessments, assessments)
     removed_lines = [PoolLine(line.file, line.number) for line in assessments if line in all_removed]
     return Contribution(
-        assessment_count=len(own_assessments),
+        assessment_count=len(own_assessments),  # without orphans, whose answers other teams may give
         classes=_lost_classes(assessments, all_removed),
         removed=tuple(removed_lines),
     )
@@ -329,10 +331,18 @@ def pool_bias(
         team_by_run = read_teams(teams, run_ids)
     gold = with_pool(pooled_runs.gold, pooled_runs.pool)
     scored_by_run = pooled_runs.score(gold, pooled_runs.runs)
-    ranking_measure = scored_by_run[run_ids[0]].measure(measure)
-    contribution_by_team = _contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run)
-    study = _Study(pooled_runs, scored_by_run, ranking_measure, team_by_run, contribution_by_team)
-    return study.document(left_out_score_by_run=study.left_out_scores(progress))
+    # The results of a run tell the headline measure, and whether there is a measure with this name.
+    first_scored_run = scored_by_run[run_ids[0]]
+    study = _Study(
+        pooled_runs=pooled_runs,
+        scored_by_run=scored_by_run,
+        measure=first_scored_run.measure(measure),
+        team_by_run=team_by_run,
+        contribution_by_team=_contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run),
+    )
+    # This scores the runs of each team again, against a smaller pool.
+    left_out_score_by_run = study.left_out_scores(progress)
+    return study.document(left_out_score_by_run)
 
 
 class _Study(Record):
@@ -363,6 +373,7 @@ class _Study(Record):
             if contribution.removed:
                 contributing_teams.append(team)
         left_out_score_by_run = self.scores()
+        # `progress` yields the teams themselves, and shows how many it has yielded.
         for team in progress(contributing_teams, "leaving out"):
             left_out_score_by_run.update(self._scores_without(team))
         return left_out_score_by_run
@@ -382,8 +393,8 @@ class _Study(Record):
         left_out_rank_by_run = _rank_by_run(left_out_score_by_run)
         runs = []
         for run_id, score in score_by_run.items():
-            left_out = LeftOut(score=left_out_score_by_run[run_id], rank=left_out_rank_by_run[run_id])
-            runs.append(self._pooled_run(run_id, score, rank_by_run[run_id], left_out))
+            score_without_team = LeftOut(score=left_out_score_by_run[run_id], rank=left_out_rank_by_run[run_id])
+            runs.append(self._pooled_run(run_id, score, rank_by_run[run_id], score_without_team))
         return PoolBiasDocument(
             task=COLD_START_MODE,
             measure=str(self.measure),
@@ -397,8 +408,11 @@ class _Study(Record):
         measure = str(self.measure)
         return {run_id: str(scored.signature.of(measure)) for run_id, scored in self.scored_by_run.items()}
 
-    def _pooled_run(self, run_id: str, score: float, rank: int, left_out: LeftOut) -> PooledRun:
-        """Return a run with its score and rank against the whole pool, and what its team contributed to the pool."""
+    def _pooled_run(self, run_id: str, score: float, rank: int, score_without_team: LeftOut) -> PooledRun:
+        """Return a run with its score and rank against the whole pool, and what its team contributed to the pool.
+
+        `score_without_team` is its score and rank against the pool without what only its team contributed.
+        """
         team = self.team_by_run[run_id]
         contribution = self.contribution_by_team[team]
         scenarios_of_run = scenarios(self.scored_by_run[run_id], self.measure)
@@ -407,8 +421,8 @@ class _Study(Record):
             team=team,
             score=score,
             rank=rank,
-            left_out=left_out,
-            unique=contribution.assessment_count,
+            left_out=score_without_team,
+            unique=contribution.assessment_count,  # of answers that only the team gives
             unique_classes=len(contribution.classes),
             pessimistic=scenarios_of_run.pessimistic,
             optimistic=scenarios_of_run.optimistic,
@@ -427,8 +441,8 @@ def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -
     """Return the score of each run by a measure. Raises InputError if a run has no score by it."""
     score_by_run = {}
     for run, scored in scored_by_run.items():
-        measure_of_run = scored.measure(str(measure))
-        score_by_run[run] = scored.result.measures[measure_of_run]
+        measure_of_run = scored.measure(str(measure))  # the same measure; raises InputError if the run lacks it
+        score_by_run[run] = scored.result.score_by_measure[measure_of_run]
     return score_by_run
 
 

@@ -49,7 +49,10 @@ def explain_everything(
 
 
 class _MissedClass(NamedTuple):
-    """The mistake that a class was not found, and the answer of the pool that would find it."""
+    """The mistake that a class was not found, and the answer of the pool that would find it.
+
+    The mistake has the file and line of this answer.
+    """
 
     mistake: Mistake
     answer: Assessment
@@ -63,7 +66,9 @@ def _missed_classes(mistakes: Iterable[Mistake], indexed_run: IndexedRun) -> lis
     missed_classes = []
     for mistake in mistakes:
         if mistake.kind == "class":
-            missed_classes.append(_MissedClass(mistake, answer_by_place[mistake.file, mistake.line]))
+            # The place of a missed class is that of an answer in the pool.
+            answer = answer_by_place[mistake.file, mistake.line]
+            missed_classes.append(_MissedClass(mistake, answer))
     return missed_classes
 
 
@@ -84,6 +89,7 @@ def _places_to_explain(
 
     The lines of mistakes are preferred to others, which are only explained with `with_others`.
     """
+    # A missed class has no line of the run.
     line_mistakes = [mistake for mistake in mistakes if mistake.kind != "class"]
     mistaken_places = [(mistake.file, mistake.line) for mistake in line_mistakes]
     # A dict is used as a set with an order: mistakes come first, each place once.
@@ -103,7 +109,8 @@ class _StepWriter:
     def __init__(self, indexed_run: IndexedRun, mistakes: Iterable[Mistake]) -> None:
         """Begin without texts.
 
-        `indexed_run` is the run to explain. Explanations of `mistakes` show the effect of their correction.
+        `indexed_run` is the run to explain. Explanations of `mistakes` show the effect of their correction. A missed
+        class is given to `class_steps` with its mistake; the mistakes of lines are looked up by place.
         """
         self._indexed_run = indexed_run
         self._number_by_text: dict[str, int] = {}
@@ -151,14 +158,14 @@ class _StepWriter:
     def query_steps(self, query: LinkedQuery) -> document.QuerySteps:
         """Return the steps in which a query was scored, with the precision at each rank of its nodes by level."""
         explanation = explain_query(query, self._indexed_run)
-        asking = explanation.query_step
+        query_step = explanation.query_step
         return document.QuerySteps(
-            query=asking.query,
-            unit=asking.unit,
-            name=asking.name,
-            slot=asking.slot,
-            hop=asking.hop,
-            lines=_count_sides_of_own_lines(explanation),
+            query=query_step.query,
+            unit=query_step.unit,
+            name=query_step.name,
+            slot=query_step.slot,
+            hop=query_step.hop,
+            lines=_line_count_by_side(explanation),
             classes=Counter([summary.status for summary in explanation.classes]),
             precision_at=self._precision_by_level(query),
             steps=self._keep_texts_of(explanation.tree(with_lines=False)),
@@ -166,7 +173,7 @@ class _StepWriter:
 
     def _precision_by_level(self, query: LinkedQuery) -> dict[str, list[float]]:
         """Return the precision at each rank of the nodes of a query, by level; nothing for follow-on queries."""
-        if query.level:
+        if query.is_follow_on:
             return {}
         rankings = self._indexed_run.query(query.base_id).result.rankings
         return {ranking.level: _precision_at_ranks(ranking) for ranking in rankings}
@@ -174,6 +181,7 @@ class _StepWriter:
     def class_steps(self, missed_class: _MissedClass) -> document.ClassSteps:
         """Return the reasons why a class was missed, with the effect of finding it."""
         answer = missed_class.answer
+        # The effect is known from the mistake and need not be computed again.
         explanation = explain_class(answer.value_class, answer.query.base_id, self._indexed_run, with_effect=False)
         explanation = replace(explanation, effect=self._effect_of(missed_class.mistake))
         return document.ClassSteps(
@@ -186,14 +194,15 @@ class _StepWriter:
     def _effect_of(self, mistake: Mistake) -> document.LineEffect:
         """Return the effect of correcting a mistake on the measures that explanations show."""
         effects = {str(measure): mistake.effects.get(str(measure)) for measure in self._indexed_run.measures}
+        # The reason says why there is no effect on some measures.
         reason = str(mistake.reason) if None in effects.values() else None
         return document.LineEffect(
             change=mistake.change, effects=effects, removed=mistake.removed, added=mistake.added, reason=reason
         )
 
 
-def _count_sides_of_own_lines(explanation: document.QueryExplanation) -> Counter[str]:
-    """Return the number of lines on each side (right, wrong ...) among the lines that answer a query itself.
+def _line_count_by_side(explanation: document.QueryExplanation) -> Counter[str]:
+    """Return the number of lines that answer a query itself, by the side that they count on (right, wrong ...).
 
     The lines of its follow-on queries are not counted, although a query of a query file is explained with them.
     """

@@ -42,7 +42,7 @@ def explain(
     """Return explanations of lines, queries, classes and nodes of a run; without any selector, of the whole run.
 
     Each selector may be a single one or several. `line` has numbers or `FILE:N`. `query` has the ids of SF or LDC
-    queries of any hop, `class_name` the names of equivalence classes. `node` has FQ node ids, or ids as lines have
+    queries of any hop, `class_name` the names of equivalence classes. `node` has full node ids, or ids as lines have
     them. `answer` has values, in which `*` means any text; the lines with these values are explained. Effects are given
     by `measure`, by default the headline measure, and by average precision.
 
@@ -53,13 +53,14 @@ def explain(
         indexed_run = IndexedRun(scored, measure)
         selectors = Selectors(indexed_run)
         lines = [explain_line(item, indexed_run) for item in _select(line, selectors.lines_at)]
-        lines += _explain_answers(_select(answer, selectors.answers_of), indexed_run)
+        lines += _explain_answers(_select(answer, selectors.lines_with_answer), indexed_run)
         queries = [explain_query(item, indexed_run) for item in _select(query, selectors.queries_of)]
         classes = []
         for name, base_id in _select(class_name, selectors.classes_of):
             classes.append(explain_class(name, base_id, indexed_run))
         nodes = [explain_node(item, indexed_run) for item in _select(node, selectors.nodes_of)]
-        # A run without scores has no measure of its own.
+        # A run without scores has no measure of effects: the document then names the measure that was asked for, or
+        # else the headline measure.
         measure_name = str(indexed_run.measure or measure or scored.headline)
         explanation = _explanation_of_run(indexed_run, measure_name)
         has_selectors = bool(lines or queries or classes or nodes)
@@ -70,20 +71,21 @@ def explain(
         )
 
 
-def _explanation_of_run(indexed_run: IndexedRun, measure: str) -> document.RunExplanation:
+def _explanation_of_run(indexed_run: IndexedRun, measure_name: str) -> document.RunExplanation:
     """Return the explanation of a run with its scores only; other parts are added later.
 
-    Effects are given by `measure`.
+    The score is by the measure of the run, whose name is `measure_name`; effects are given by it, too. A run without
+    scores has no measure, and only the name is shown.
     """
     scored = indexed_run.scored
     signature = scored.signature
     score = None
     if indexed_run.measure is not None:
-        signature = signature.of(measure)
-        score = scored.result.measures[indexed_run.measure]
+        signature = signature.of(measure_name)
+        score = scored.result.score_by_measure[indexed_run.measure]
     return document.RunExplanation(
         task=COLD_START_MODE,
-        measure=measure,
+        measure=measure_name,
         signature=str(signature),
         origin=scored.origin,
         run=scored.run_id,
@@ -102,15 +104,18 @@ def _explanation_of_run(indexed_run: IndexedRun, measure: str) -> document.RunEx
 def _explain_answers(lines: Iterable[Response], indexed_run: IndexedRun) -> list[document.LineExplanation]:
     """Return explanations of the lines that give an answer.
 
-    Effects are computed for the first of them, until `MOST_SCORED_AGAIN` lines have been scored again.
+    Effects are computed for the first of them, until `MOST_SCORED_AGAIN` lines have been scored again. For the others,
+    the effect says only which lines would be removed.
     """
     explanations = []
-    scored_again = 0
+    rescored_line_count = 0
     for line in lines:
-        effect = indexed_run.effect_without([line], is_computed=scored_again < MOST_SCORED_AGAIN)
-        explanation = explain_line(line, indexed_run, with_effect=False)
-        explanations.append(replace(explanation, effect=effect))
-        scored_again += indexed_run.query(line.query.base_id).lines_in_unit
+        is_computed = rescored_line_count < MOST_SCORED_AGAIN
+        effect = indexed_run.effect_without([line], is_computed=is_computed)
+        # `explain_line` would compute the effect of every line.
+        explanation_without_effect = explain_line(line, indexed_run, with_effect=False)
+        explanations.append(replace(explanation_without_effect, effect=effect))
+        rescored_line_count += indexed_run.query(line.query.base_id).lines_in_unit
     return explanations
 
 

@@ -1,6 +1,6 @@
 """Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed. A
 line is placed in an equivalence class by its assessment, and counted in a row of the tables. An LDC query has several
-entry points, each of them a query. An FQ (fully qualified) node id begins with its query: `CS14_0001:E1`.
+entry points, each of them a query. A full node id begins with its query: `CS14_0001:E1`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cs_score.coldstart.judging import ClassTree, Counting, place_responses
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.ranking import Ranker, RunNodes
-from cs_score.coldstart.scorer import score_rows
+from cs_score.coldstart.scorer import slot_filling_rows
 from cs_score.measures import Measure, default_measure
 from cs_score.problems.log import Place, Problem, ProblemLog
 from cs_score.verbs.explain.run_explanation.document import Counted, LineEffect, RankStep
@@ -179,7 +179,7 @@ class IndexedQuery:
     def placement(self) -> Placement | None:
         """The classes in which the lines are placed; None if the query was not scored, or an error stopped its scoring.
 
-        Such an error is a pool whose classes contradict each other, or a line whose query has no class.
+        The classes of the pool may contradict each other, or the query of a line may have no class.
         """
         if not self.is_scored or self.gold.tree is None:
             return None
@@ -240,16 +240,16 @@ class IndexedQuery:
         if ldc_id is None:
             return None
         own_full_id = queries.by_id[ldc_id].full_id
-        unit_table = tables.averaged_table(score_rows([self.unit]))
+        unit_table = tables.averaged_table(slot_filling_rows([self.unit]))
         for ldc_query in tables.add_ldc_tables(unit_table, queries).ldc_queries:
             if ldc_query.full_id == own_full_id:
                 return ldc_query
         return None  # nothing of the unit was scored
 
-    def ranked_node(self, name: str | None) -> RankStep | None:
+    def rank_step(self, name: str | None) -> RankStep | None:
         """Return the ranks of a node of the query; None if the node is in no ranking.
 
-        `name` is the FQ node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `name` is the full node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
         if name is None or self._why_nothing_ranked is not None:
             return None
@@ -262,13 +262,13 @@ class IndexedQuery:
     def why_not_ranked(self, name: str | None) -> str | None:
         """Return why a node of the query is in no ranking; None if it is in one.
 
-        `name` is the FQ node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `name` is the full node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
         if name is None:
             return "the run has no node ids (eight columns), so that nothing of it is ranked"
         if self._why_nothing_ranked is not None:
             return self._why_nothing_ranked
-        if self.ranked_node(name) is not None:
+        if self.rank_step(name) is not None:
             return None
         reason = f"node {name} belongs to no query"
         if name.startswith(":"):
@@ -287,7 +287,7 @@ class IndexedQuery:
 
     @cached_property
     def _rank_step_by_node(self) -> Mapping[str, RankStep]:
-        """The explanations of all nodes in the rankings of the query, by fully qualified node id: `CS14_0001:E1`."""
+        """The explanations of all nodes in the rankings of the query, by full node id: `CS14_0001:E1`."""
         most_justifications = self.indexed_run.run.limits.justifications_per_node
         ranker = Ranker(self.gold.classes, self.assessment_by_index, self.labels, most_justifications)
         nodes = self.indexed_run.nodes.nodes_of_query(self.query.full_id)
@@ -410,7 +410,7 @@ class IndexedRun:
             return []
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         headline_f1 = default_measure(has_ldc_queries=has_ldc_queries, has_rankings=False)
-        scores = self.scored.result.measures
+        scores = self.scored.result.score_by_measure
         # A measure without hop is over all hops.
         average_precisions = [measure for measure in scores if measure.is_of_rankings and measure.hop is None]
         measures = [self.measure, headline_f1, *average_precisions]

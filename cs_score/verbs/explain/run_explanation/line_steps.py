@@ -33,7 +33,7 @@ def explain_line(line: AnyLine, indexed_run: IndexedRun, *, with_effect: bool = 
     )
     if isinstance(line, UnreadLine):
         return explanation
-    explanation = replace(explanation, query_step=explain_asking(line.query, indexed_run))
+    explanation = replace(explanation, query_step=explain_query_step(line.query, indexed_run))
     if isinstance(line, Response):
         explanation = _with_scoring_steps(explanation, line, indexed_run)
     if explanation.stopped_by is not None or not with_effect:
@@ -60,7 +60,7 @@ def _with_scoring_steps(
     return replace(
         explanation,
         rows=() if row is None else tuple(indexed_query.explained_rows[row]),
-        rank_step=indexed_query.ranked_node(line.node),
+        rank_step=indexed_query.rank_step(line.node),
         why_not_ranked=indexed_query.why_not_ranked(line.node),
     )
 
@@ -69,11 +69,12 @@ def _with_category(
     explanation: document.LineExplanation, line: Response, indexed_query: IndexedQuery
 ) -> document.LineExplanation:
     """Return the explanation of a response with its assessment, its category and its label, steps 4 to 6."""
+    matching_step = _explain_matching(line, indexed_query)
     category = explain_category(line, indexed_query)
     label = None
     if category is not None:
         label = explain_label(explanation.summary, category, indexed_query.indexed_run)
-    return replace(explanation, matching_step=_explain_matching(line, indexed_query), category=category, label=label)
+    return replace(explanation, matching_step=matching_step, category=category, label=label)
 
 
 def _why_stopped(line: Response, indexed_query: IndexedQuery) -> str | None:
@@ -81,8 +82,9 @@ def _why_stopped(line: Response, indexed_query: IndexedQuery) -> str | None:
     indexed_run = indexed_query.indexed_run
     unit = indexed_query.unit
     if not indexed_run.is_of_run(line):
-        return f"it belongs to run {line.run_id}; this is about run {indexed_run.scored.run_id} (--run {line.run_id})"
-    if unit.id not in indexed_run.unit_by_id:
+        explained_run = indexed_run.scored.run_id
+        return f"it belongs to run {line.run_id}; this is about run {explained_run} (--run {line.run_id})"
+    if unit.id not in indexed_run.unit_by_id:  # its unit was not scored: perhaps an error stopped scoring before
         if indexed_run.fatal is None:
             return "its query is not among those to score"
         return f"nothing was scored: {indexed_run.fatal}"
@@ -133,23 +135,23 @@ def _explain_not_reading(line: UnreadLine, reading: document.Read, indexed_run: 
 
 
 def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
-    """Return the text that counts for each column of a response in which it differs from the file's text.
+    """Return the columns of a response that do not count as they are written, each with the text that counts instead.
 
-    An illegal confidence, for example, counts as 1: `{"CONFIDENCE": "1.0"}`.
+    An illegal confidence, for example, counts as 1: `{"CONFIDENCE": "1.0"}`. `text_by_column` has the columns as
+    written.
     """
-    relation, _, provenance = line.answer
     repaired_columns: dict[str, str] = {}
-    if text_by_column["RELATION_PROVENANCE_TRIPLES"] != relation:
-        repaired_columns["RELATION_PROVENANCE_TRIPLES"] = relation
-    if text_by_column["VALUE_PROVENANCE_TRIPLES"] != provenance:
-        repaired_columns["VALUE_PROVENANCE_TRIPLES"] = provenance
-    if not _is_number(text_by_column["CONFIDENCE"], line.confidence):
+    if text_by_column["RELATION_PROVENANCE_TRIPLES"] != line.relation_provenance:
+        repaired_columns["RELATION_PROVENANCE_TRIPLES"] = line.relation_provenance
+    if text_by_column["VALUE_PROVENANCE_TRIPLES"] != line.value_provenance:
+        repaired_columns["VALUE_PROVENANCE_TRIPLES"] = line.value_provenance
+    if not _denotes_number(text_by_column["CONFIDENCE"], line.confidence):
         repaired_columns["CONFIDENCE"] = repr(line.confidence)
     return repaired_columns
 
 
-def _is_number(text: str, number: float) -> bool:
-    """Return whether a text is the decimal form of a number."""
+def _denotes_number(text: str, number: float) -> bool:
+    """Return whether a text is a decimal form of `number`: `0.50` of 0.5."""
     try:
         return float(text) == number
     except ValueError:
@@ -162,6 +164,7 @@ def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
     if empty_columns:
         why = f"its column {empty_columns[0]} is empty"
     else:
+        # The slots of a query are those still to be filled: its own slot is the first one.
         wanted_slot = line.query.slots[0] if line.query.slots else "nothing more"
         why = f"its slot is {text_by_column.get('SLOT_NAME', '')} and its query asks for {wanted_slot}"
     consequence = "it was read, and has created the query that asks about its answer, but it is not scored"
@@ -178,22 +181,23 @@ def _problems_at(line: AnyLine, indexed_run: IndexedRun) -> Iterator[document.No
 # ---- Step 2: the query
 
 
-def explain_asking(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
-    """Return step 2 of a line: its query with the slot, and the lines leading to it.
+def explain_query_step(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
+    """Return step 2 of a line: its query with the slot, the lines leading to it, and its LDC query as `unit`.
 
-    If the query is not scored, the step has the reason.
+    A follow-on query asks about a parent answer: the step also has its places in the pool. If the query is not scored,
+    the step has the reason.
     """
     entry_points = indexed_run.query(query.base_id).query.entry_points
     names = [entry_point.name for entry_point in entry_points if entry_point.name]
     return document.Asked(
-        rule="follow-on-queries" if query.level else "queries",
+        rule="follow-on-queries" if query.is_follow_on else "queries",
         query=query.full_id,
         name=names[0] if names else None,
         slot=query.slots[0] if query.slots else "",  # the first slot is the one to fill next
         hop=query.level,
         unit=_ldc_query_of(query, indexed_run),
         parent_lines=tuple(_lines_leading_to(query, indexed_run)),
-        pool_places=_places_of_answer(query, indexed_run),
+        pool_places=_pool_places_of_parent_answer(query, indexed_run),
         not_scored=_why_not_scored(query, indexed_run),
     )
 
@@ -202,14 +206,17 @@ def _ldc_query_of(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
     """Return the full id of the LDC query of an entry point; None if the query belongs to no LDC query."""
     gold = indexed_run.run.gold
     ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
-    if ldc_id is None:
+    if ldc_id is None:  # no queries were made from LDC queries, but the file of `-queries` may list the LDC query
         return gold.listed_ldc_id_by_query.get(query.base_id)
     return gold.query_set.by_id[ldc_id].full_id
 
 
-def _places_of_answer(query: LinkedQuery, indexed_run: IndexedRun) -> tuple[At, ...]:
-    """Return the place of the assessment of the answer that a follow-on query asks about; empty without one."""
-    if not query.level:
+def _pool_places_of_parent_answer(query: LinkedQuery, indexed_run: IndexedRun) -> tuple[At, ...]:
+    """Return the place in the pool of the answer that a follow-on query asks about.
+
+    The result is empty if the pool does not have the answer, and for a query of the first hop.
+    """
+    if not query.is_follow_on:
         return ()
     follow_on = indexed_run.run.links.find_follow_on(query.short_id)
     if follow_on is None or follow_on.assessment is None:
@@ -235,6 +242,7 @@ def _lines_leading_to(query: LinkedQuery, indexed_run: IndexedRun) -> Iterator[d
     if query.parent is None:
         return
     yield from _lines_leading_to(query.parent, indexed_run)
+    # All hops of a query have one base id. Its lines are looked up by the query about their answer: this query.
     for line in indexed_run.query(query.base_id).lines_by_follow_on.get(query.short_id, ()):
         yield _parent_of_response(line, indexed_run)
     for skipped in indexed_run.run.links.skipped_lines:
@@ -289,11 +297,11 @@ def _why_others_kept(line: Response, discard: Discard, indexed_run: IndexedRun) 
     if discard.limit == "parent":
         return ""
     if discard.limit == "single-valued":
-        return _why_other_node(line, discard.kept_lines, indexed_run)
-    return _why_other_line(line, discard)
+        return _why_other_node_kept(line, discard.kept_lines, indexed_run)
+    return _why_other_lines_kept(line, discard)
 
 
-def _why_other_line(line: Response, discard: Discard) -> str:
+def _why_other_lines_kept(line: Response, discard: Discard) -> str:
     """Return why the kept lines of a node are preferred to a discarded one; the last kept line is compared with it."""
     last_kept = discard.kept_lines[-1]
     if last_kept.confidence == line.confidence:
@@ -302,7 +310,7 @@ def _why_other_line(line: Response, discard: Discard) -> str:
     return f"the higher confidence stays: {last_kept.confidence:g} > {line.confidence:g}"
 
 
-def _why_other_node(line: Response, kept_lines: Sequence[Response], indexed_run: IndexedRun) -> str:
+def _why_other_node_kept(line: Response, kept_lines: Sequence[Response], indexed_run: IndexedRun) -> str:
     """Return why the node of the kept lines is preferred to the node of a discarded line.
 
     It has the higher confidence or, if both are equal, begins earlier.
@@ -330,10 +338,13 @@ def _confidence_within_limits(lines: Sequence[Response], indexed_run: IndexedRun
 def _is_within_node_limits(line: Response, indexed_run: IndexedRun) -> bool:
     """Return whether a line is within the limits on the justifications of its node.
 
-    These limits are applied first. A line within them may be discarded afterwards, since its slot takes one value.
+    These limits are applied first. A line within them may be discarded afterwards, since its slot takes one value. A
+    line discarded with its parent is not within them.
     """
     discard = indexed_run.run.discard_by_index.get(line.index)
-    return discard is None or discard.limit == "single-valued"
+    if discard is None:
+        return True
+    return discard.limit == "single-valued"
 
 
 # ---- Step 4: the assessment
@@ -348,7 +359,10 @@ class _ComparedColumn(NamedTuple):
 
 
 def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.Met:
-    """Return step 4 of a line: its assessment, or the most similar ones if there is none."""
+    """Return step 4 of a line: its assessment, or the most similar ones if there is none.
+
+    The discipline is the rule of matching: whether the justifications of answers are compared, or only their texts.
+    """
     indexed_run = indexed_query.indexed_run
     discipline = indexed_run.run.gold.options.discipline
     assessment = indexed_query.assessment_by_index.get(line.index)

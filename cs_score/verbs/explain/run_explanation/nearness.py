@@ -23,7 +23,7 @@ class _Nearness(NamedTuple):
     """
 
     description: str
-    combinations: tuple[str, ...]
+    column_combinations: tuple[str, ...]
 
 
 _NEAREST_FIRST: Final = (
@@ -40,7 +40,7 @@ _NEAREST_FIRST: Final = (
     _Nearness("the same document", ("d",)),
 )
 
-_ALL_COMBINATIONS: Final = [text for nearness in _NEAREST_FIRST for text in nearness.combinations]
+_ALL_COMBINATIONS: Final = [text for nearness in _NEAREST_FIRST for text in nearness.column_combinations]
 
 _SharedKey: TypeAlias = tuple[object, ...]
 """A combination of columns with the hop of the query and the texts in these columns."""
@@ -68,7 +68,8 @@ class AssessmentIndex:
         self._assessments_by_key: dict[_SharedKey, list[_NumberedAssessment]] = defaultdict(list)
         for number, assessment in enumerate(assessments):
             for key in _shared_keys(assessment, _ALL_COMBINATIONS):
-                # Twice as many as are returned suffice, even if some of them share more columns with the line.
+                # Of equally similar assessments the first three are enough. At most two others under the same key share
+                # more columns with the line: three of those would end the search before this key is looked up.
                 if len(self._assessments_by_key[key]) < 2 * _MOST_NEAR:
                     self._assessments_by_key[key].append(_NumberedAssessment(number, assessment))
 
@@ -76,7 +77,7 @@ class AssessmentIndex:
         """Return up to three assessments that are similar to a line, the most similar first."""
         near_by_number: dict[int, NearAssessment] = {}
         for nearness in _NEAREST_FIRST:
-            for number, assessment in self._sharing_columns(line, nearness.combinations):
+            for number, assessment in self._sharing_columns(line, nearness.column_combinations):
                 # An assessment keeps the first description, which is about the most columns.
                 near_by_number.setdefault(number, NearAssessment(nearness.description, assessment))
             if len(near_by_number) >= _MOST_NEAR:
@@ -86,7 +87,8 @@ class AssessmentIndex:
     def _sharing_columns(self, line: Response, combinations: Iterable[str]) -> list[_NumberedAssessment]:
         """Return the assessments that share a combination of columns with a line, in their order.
 
-        A combination is a text such as `qv`, for the columns query and value; one of `combinations` must be shared.
+        A combination is a text such as `qv`, for the columns query and value; one of `combinations` must be shared. An
+        assessment that shares two of them is returned twice.
         """
         assessments: list[_NumberedAssessment] = []
         for key in _shared_keys(line, combinations):
@@ -97,7 +99,8 @@ class AssessmentIndex:
 def _shared_keys(line: Response | Assessment, combinations: Iterable[str]) -> list[_SharedKey]:
     """Return a key for each combination of columns: lines with the same texts in these columns have the same key.
 
-    A combination is a text with the first letters of columns: `qv` for query and value.
+    A combination is a text with the first letters of columns: `qv` for query and value. Only lines of the same hop have
+    the same key.
     """
     relation, value, place = line.answer
     text_by_letter = {"q": line.query.full_id, "r": relation, "v": value, "p": place, "d": line.docid}

@@ -48,7 +48,8 @@ def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
 def _answered_in_words(counts: Counts) -> str:
     """Return the number of answered lines as a sum: `(3 + 1)` for right and wrong lines.
 
-    If some lines count on no side or on two, it is `(5 - 1)`, for submitted lines without the ignored ones.
+    Some lines may count as neither right nor wrong, or as both. Right plus wrong is then not the number of answered
+    lines, and the result is `(5 - 1)`: the submitted lines without the ignored ones.
     """
     if counts.right + counts.wrong == counts.answered:
         return f"({counts.right} + {counts.wrong})"
@@ -71,7 +72,8 @@ def _f1_in_words(precision: float, recall: float, f1: float) -> str:
 def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
     """Return the explanation of a row of LDC-MEAN: the means of the scores of its `members`, with their arithmetic.
 
-    `name` and `level` belong to the row; the members are the rows of the entry points.
+    `name` is the name of the row, and `level` its hop. The members are the rows of the entry points. The result has no
+    counts, since the row is a mean of scores and counts no lines itself.
     """
     # The scores of a row are its precision, its recall and its F1.
     precision = _explain_mean_of([row.scores[0] for row in members], "P")
@@ -113,18 +115,22 @@ class NodeExplainer:
     def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
         """Collect the ranked nodes of a query from the rankings of its result.
 
-        `node_by_name` has the nodes of the query by FQ node id, with their lines. `ranker` is what ranked them.
+        `node_by_name` has the nodes of the query, with their lines, by full id: `CS14_0001:E1`. `ranker` has
+        ranked them.
         """
         self._result = result
         self._node_by_name = node_by_name
         self._ranker = ranker
-        self._ranked_by_name: dict[str, RankedNode] = {}
+        self._ranked_node_by_name: dict[str, RankedNode] = {}
         for ranking in result.rankings:
-            self._ranked_by_name.update({node.name: node for node in ranking.nodes})
-        self._node_by_class = {node.mapped_class: node.name for node in self._ranked_by_name.values()}
+            self._ranked_node_by_name.update({node.name: node for node in ranking.nodes})
+        self._node_name_by_class: dict[str, str] = {}
+        for ranked_node in self._ranked_node_by_name.values():
+            if ranked_node.mapped_class is not None:  # a node may have found no class
+                self._node_name_by_class[ranked_node.mapped_class] = ranked_node.name
 
     def explain_all(self, classes: AssessedClasses, most_justifications: int | None) -> dict[str, RankStep]:
-        """Return the explanation of every ranked node by its FQ node id.
+        """Return the explanation of every ranked node by its full node id.
 
         `classes` are the classes of the query in the pool. Only the first `most_justifications` lines of a node count;
         None means that all count.
@@ -132,24 +138,24 @@ class NodeExplainer:
         ranks_by_name = self._ranks_by_name()
         explained: dict[str, RankStep] = {}
         for name, ranks in ranks_by_name.items():
-            node = self._placed_node(name)
+            placed_node = self._placed_node(name)
             explained[name] = RankStep(
                 rule="average-precision",
                 node=name,
-                confidence=node.ranked.confidence,
-                confidence_arithmetic=confidence_in_words(node.node, self._node_by_name, most_justifications),
-                mapped_class=node.ranked.mapped_class,
-                node_by_taken_class=self._taken_classes(node),
-                value=node.ranked.value,
-                value_arithmetic=self._value_in_words(node, classes, most_justifications),
+                confidence=placed_node.ranked_node.confidence,
+                confidence_arithmetic=confidence_in_words(placed_node.node, self._node_by_name, most_justifications),
+                mapped_class=placed_node.ranked_node.mapped_class,
+                node_by_taken_class=self._taken_classes(placed_node),
+                value=placed_node.ranked_node.value,
+                value_arithmetic=self._value_in_words(placed_node, classes, most_justifications),
                 ranks=tuple(ranks),
             )
         return explained
 
     def _placed_node(self, name: str) -> _PlacedNode:
-        """Return a node of the query with its place in the rankings and its useful lines; `name` is its FQ node id."""
+        """Return a node of the query with its place in the rankings and its useful lines; `name` is its full id."""
         node = self._node_by_name[name]
-        return _PlacedNode(node, self._ranked_by_name[name], self._ranker.useful_lines(node.lines))
+        return _PlacedNode(node, self._ranked_node_by_name[name], self._ranker.useful_lines(node.lines))
 
     def _ranks_by_name(self) -> dict[str, list[Rank]]:
         """Return for each node its rank in the ranking of each level, with the precision there."""
@@ -159,36 +165,39 @@ class NodeExplainer:
                 ranks_by_name[node.name].append(rank)
         return ranks_by_name
 
-    def _taken_classes(self, node: _PlacedNode) -> dict[str, str]:
-        """Return the classes of a node's lines that other nodes are mapped to: `{"CS14_0001:2": "CS14_0001:E1"}`.
+    def _taken_classes(self, placed_node: _PlacedNode) -> dict[str, str]:
+        """Return the classes of a node's lines that other nodes are mapped to, each with the name of that other node.
 
-        Only one node is mapped to a class; the other nodes do not find it.
+        For the class `CS14_0001:2` and the node `E1`: `{"CS14_0001:2": "CS14_0001:E1"}`. Only one node is mapped to a
+        class; the other nodes do not find it.
         """
         node_by_taken_class: dict[str, str] = {}
-        for class_name in node.lines_by_class:
-            if class_name != node.ranked.mapped_class and class_name in self._node_by_class:
-                node_by_taken_class[class_name] = self._node_by_class[class_name]
+        for class_name in placed_node.lines_by_class:
+            if class_name != placed_node.ranked_node.mapped_class and class_name in self._node_name_by_class:
+                node_by_taken_class[class_name] = self._node_name_by_class[class_name]
         return node_by_taken_class
 
-    def _value_in_words(self, node: _PlacedNode, classes: AssessedClasses, most_justifications: int | None) -> str:
+    def _value_in_words(
+        self, placed_node: _PlacedNode, classes: AssessedClasses, most_justifications: int | None
+    ) -> str:
         """Return the value V of a node with its arithmetic: `V = 1 / 2 = 0.5000 (1 useful line, 2 documents ...)`.
 
         It is the share of the documents of its class for which the node has a useful line. `classes` are the classes of
         its query. Only `most_justifications` lines of a node count; None means that all count.
         """
-        mapped_class = node.ranked.mapped_class
-        if mapped_class is None or not node.lines_by_class:
-            return _why_without_value(node, classes)
+        mapped_class = placed_node.ranked_node.mapped_class
+        if mapped_class is None or not placed_node.lines_by_class:
+            return _why_without_value(placed_node, classes)
         document_count = classes.document_count(mapped_class)
-        line_count, denominator = self._ranker.value_fraction(node.lines_by_class[mapped_class], document_count)
+        line_count, denominator = self._ranker.value_fraction(placed_node.lines_by_class[mapped_class], document_count)
         value = divide(line_count, denominator)
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
         documents = _documents_in_words(document_count, denominator, most_justifications)
         text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
-        # The value of an answer counts only below a parent with a value.
-        loses_value = bool(value) and not node.ranked.value and bool(node.node.hop)
+        # The value of a node counts only below a parent with a value: its value in the ranking may be 0 all the same.
+        loses_value = bool(value) and not placed_node.ranked_node.value and bool(placed_node.node.hop)
         if loses_value:
-            text += f"; but its parent, {node.node.parent}, has V = 0, so that V = 0 here"
+            text += f"; but its parent, {placed_node.node.parent}, has V = 0, so that V = 0 here"
         return text
 
 
@@ -199,7 +208,7 @@ class _PlacedNode(NamedTuple):
     """
 
     node: Node
-    ranked: RankedNode
+    ranked_node: RankedNode
     lines_by_class: Mapping[str, Sequence[Response]]
 
 
@@ -222,17 +231,18 @@ def _ranks_in(ranking: Ranking) -> list[Rank]:
     return ranks
 
 
-def _why_without_value(node: _PlacedNode, classes: AssessedClasses) -> str:
+def _why_without_value(placed_node: _PlacedNode, classes: AssessedClasses) -> str:
     """Return why a node that is mapped to no class has the value 0: `V = 0: none of its lines is correct`."""
-    if node.lines_by_class:
+    if placed_node.lines_by_class:
         return "V = 0: every class of its useful lines is taken by a node before it"
-    if classes.edition.ranks_correct_lines:
+    if classes.edition.ranks_correct_lines:  # only lines assessed as correct are useful, right or not
         return "V = 0: none of its lines is correct"
+    # Otherwise a line is useful if it counts as right, and also if it is the duplicate of a right line.
     return "V = 0: none of its lines is correct or inexact and counts as right, or is the duplicate of one that does"
 
 
 def _documents_in_words(document_count: int, denominator: int, most_justifications: int | None) -> str:
-    """Return in words the documents that are the denominator of a node's value: `3 documents of its class`.
+    """Return the denominator of a node's value in words, as a number of documents: `3 documents of its class`.
 
     The class of the node is in `document_count` documents. If there are more documents than lines of a node that count
     (`most_justifications`), the words say so: `2 that count`, or `2 that count for each of 3 queries` for a denominator
@@ -257,6 +267,7 @@ def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most_justi
     The confidence of a node of the second hop is multiplied by its parent's.
     """
     best_first = sorted([line.confidence for line in node.lines], reverse=True)
+    # The denominator has the weights of all lines that may count, even if the node has fewer lines.
     weight_count = len(node.lines) if most_justifications is None else most_justifications
     numerator = _weighted_terms([f"{confidence:g}" for confidence in best_first[:most_justifications]])
     denominator = _weighted_terms(["1"] * weight_count)

@@ -70,7 +70,8 @@ class Selectors:
         """Raise InputError if a file of the pool has this name, and no run file: its lines cannot be explained."""
         if self._files_called(name):
             return
-        for file in self._indexed_run.run.layouts:
+        input_files = self._indexed_run.run.layouts  # the names of all files that were loaded, with their layouts
+        for file in input_files:
             if name in (file, basename(file)):
                 raise InputError(f"{file} is a pool, not a run", remedy="ask for a class of it with --class")
 
@@ -105,9 +106,9 @@ class Selectors:
         An LDC query gives the queries of all its entry points, a follow-on query only itself.
         """
         parts = parse_query_id(text)
-        short_id = "" if parts is None else parts.short_id
+        short_id = "" if parts is None else parts.short_id  # no query has an empty id
         queries = self._queries_with_id(short_id)
-        # Other texts may lead to the same short id: they do not name the query.
+        # A text with another prefix leads to the same short id, but does not name the query.
         if not queries or text not in (short_id, self._full_id_of(short_id)):
             raise self._nothing_called("query", text, self._ids_of_all_queries())
         return queries
@@ -119,27 +120,33 @@ class Selectors:
         """
         query = self._query_by_id.get(short_id)
         if query is None:
-            return self._follow_ons_with_id(short_id)
+            follow_on = self._follow_on_with_id(short_id)
+            return [] if follow_on is None else [follow_on]
+        # An LDC query has been expanded to one query for each of its entry points.
         base_ids = query.expansion_ids or (short_id,)
         return [self._links.link_first_hop_query(self._query_by_id[base_id]) for base_id in base_ids]
 
     def _full_id_of(self, short_id: str) -> str:
-        """Return the full id of the query with a short id: `00fb79cef8` -> `CSSF17_ENG_00fb79cef8`."""
+        """Return the full id of the query with a short id: `00fb79cef8` -> `CSSF17_ENG_00fb79cef8`.
+
+        The result is an empty text if there is no such query.
+        """
         if short_id in self._query_by_id:
             return self._query_by_id[short_id].full_id
-        return self._follow_ons_with_id(short_id)[0].full_id
+        follow_on = self._follow_on_with_id(short_id)
+        return "" if follow_on is None else follow_on.full_id
 
     def _ids_of_all_queries(self) -> list[str]:
         """Return the full ids of the queries of the query files and of the follow-on queries that lines answer."""
         ids = [query.full_id for query in self._query_by_id.values()]
         return [*ids, *self._links.queries]
 
-    def _follow_ons_with_id(self, short_id: str) -> list[LinkedQuery]:
-        """Return the follow-on query with a short id; no query if no line of the run or the pool has created one."""
+    def _follow_on_with_id(self, short_id: str) -> LinkedQuery | None:
+        """Return the follow-on query with a short id; None if no line of the run or the pool has created one."""
         follow_on = self._links.find_follow_on(short_id)
         if follow_on is None or follow_on.query is None:
-            return []
-        return [link_follow_on(follow_on.query, short_id)]
+            return None
+        return link_follow_on(follow_on.query, short_id)
 
     # -- Classes
 
@@ -165,7 +172,7 @@ class Selectors:
 
     def _accepted_classes(self) -> list[str]:
         """Return the names of all classes that have an accepted answer in the pool."""
-        names: dict[str, None] = {}
+        names: dict[str, None] = {}  # its keys are an ordered set
         for assessments in self._indexed_run.run.gold.assessments_by_query.values():
             for assessment in assessments:
                 if assessment.is_accepted:
@@ -190,7 +197,10 @@ class Selectors:
     # -- Nodes and answers
 
     def nodes_of(self, text: str) -> Sequence[str]:
-        """Return the FQ node ids of the nodes that a text names: `CS17_ENG_0001:E1`, or `:E1` or `E1` as in lines."""
+        """Return the full ids of the nodes that a text names: itself, or all that end with its component.
+
+        The text is a full id, `CS17_ENG_0001:E1`, or an id as in lines: `:E1` or `E1`.
+        """
         node_names = self._nodes_of_run()
         if text in node_names:
             return [text]
@@ -202,17 +212,17 @@ class Selectors:
         return nodes
 
     def _nodes_of_run(self) -> list[str]:
-        """Return the FQ node ids of the nodes that have lines of the run."""
+        """Return the full ids of the nodes that have lines of the run, such as `CS17_ENG_0001:E1`."""
         node_names: list[str] = []
         for name, lines in self._links.lines_by_node.items():
             if any(self._indexed_run.is_of_run(line) for line in lines):
                 node_names.append(name)
         return node_names
 
-    def answers_of(self, text: str) -> Sequence[Response]:
+    def lines_with_answer(self, text: str) -> Sequence[Response]:
         """Return the lines whose answer matches a text, in which `*` means any text: `New*` matches `New York`."""
         lines_of_run = [line for line in self._links.responses if self._indexed_run.is_of_run(line)]
-        lines = [line for line in lines_of_run if is_answer(text, line.value)]
+        lines = [line for line in lines_of_run if matches_pattern(line.value, text)]
         if lines:
             return lines
         advice = ""  # none for a long text: to compare it with all values would take too long
@@ -221,9 +231,12 @@ class Selectors:
         raise InputError(f"no line of the run gives the answer {text}{advice}", remedy=self._remedy_for_answer(text))
 
     def _remedy_for_answer(self, text: str) -> str | None:
-        """Return the advice to ask for the class of an answer that only the pool has, or else why scoring stopped."""
+        """Return the advice to ask for the class of an answer that the pool has, although no line of the run gives it.
+
+        For any other answer the result is the reason why scoring stopped, or None if it did not stop.
+        """
         for assessment in self._indexed_run.run.gold.links.assessments:
-            if assessment.is_accepted and is_answer(text, assessment.value):
+            if assessment.is_accepted and matches_pattern(assessment.value, text):
                 return f"the pool has it in class {assessment.value_class}; ask for that with --class"
         return self._why_stopped
 
@@ -234,11 +247,11 @@ class Selectors:
 
 
 def _last_component(node_name: str) -> str:
-    """Return the last component of an FQ node id: `CS17_ENG_0001:E1` -> `E1`."""
+    """Return the last component of a full node id: `CS17_ENG_0001:E1` -> `E1`."""
     return node_name.rpartition(":")[2]
 
 
-def is_answer(pattern: str, value: str) -> bool:
+def matches_pattern(value: str, pattern: str) -> bool:
     """Return whether a value matches a pattern in which `*` means any text: `J*Smith` matches `John Smith`.
 
     The pieces between the stars are searched from left to right, each after the one before. The groups of the regular

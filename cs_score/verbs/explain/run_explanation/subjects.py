@@ -21,16 +21,16 @@ from cs_score.problems.codes import Severity
 from cs_score.verbs.explain.run_explanation import document
 from cs_score.verbs.explain.run_explanation.categories import SIDE_TEXTS, place_of_line, summary_of
 from cs_score.verbs.explain.run_explanation.indexed_run import IndexedQuery, IndexedRun
-from cs_score.verbs.explain.run_explanation.line_steps import describe_assessment, explain_asking
+from cs_score.verbs.explain.run_explanation.line_steps import describe_assessment, explain_query_step
 
-_COSTS: Final = 3
+_MOST_COSTS: Final = 3
 """The number of mistakes that the overview of a run names."""
 
 
 # ---- Classes
 
 
-class _Status(NamedTuple):
+class _ClassVerdict(NamedTuple):
     """Whether a class is `found`, `missed` or `not counted`, and why."""
 
     status: str
@@ -53,20 +53,22 @@ def explain_class(
         query = assessments[0].query
         query_id = query.full_id
         slot = query.slots[0]
-    status = _status_of(name, indexed_query)
+    verdict = _verdict_on_class(name, indexed_query)
     effect = None
-    if assessments and with_effect and status.status == "missed":
+    if assessments and with_effect and verdict.status == "missed":
         effect = indexed_run.effect_with(_best_answer(assessments))
-    row = name.rpartition(":")[0]  # `CS14_0001:2` is counted in the row `CS14_0001`
+    # `CS14_0001:2` is counted in the row `CS14_0001`, the class or query above it.
+    row = name.rpartition(":")[0]
+    is_below_class = ":" in row
     return document.ClassExplanation(
         name=name,
         query=query_id,
         slot=slot,
         hop=name.count(":") - 1,  # a class of hop 0 has one colon
         row=row,
-        parent=row if ":" in row else None,
-        status=status.status,
-        reason=status.reason,
+        parent=row if is_below_class else None,
+        status=verdict.status,
+        reason=verdict.reason,
         assessments=tuple([describe_assessment(assessment, indexed_run) for assessment in assessments]),
         lines=tuple([summary_of(line, indexed_run) for line in indexed_query.lines_in_class(name)]),
         counted=tuple([place_of_line(line) for line in indexed_query.right_lines(name)]),
@@ -82,21 +84,24 @@ def _best_answer(assessments: Sequence[Assessment]) -> Assessment:
     return assessments[0]
 
 
-def _status_of(name: str, indexed_query: IndexedQuery) -> _Status:
+def _verdict_on_class(class_name: str, indexed_query: IndexedQuery) -> _ClassVerdict:
     """Return whether a class of a query was found, missed or not counted, with the reason."""
     if indexed_query.placement is None:
-        return _Status("not counted", "its query was not scored")
+        return _ClassVerdict("not counted", "its query was not scored")
     tree = indexed_query.placement.tree
-    if judging.is_wrong_bin(name, tree.root):
-        return _Status("not counted", "it holds what belongs to no class, and is no ground truth (rule ground-truth)")
-    row = tree.parent_by_class.get(name)
+    # A wrong bin is a class that collects the responses of no other class.
+    if judging.is_wrong_bin(class_name, tree.root):
+        return _ClassVerdict(
+            "not counted", "it holds what belongs to no class, and is no ground truth (rule ground-truth)"
+        )
+    row = tree.parent_by_class.get(class_name)
     if row is None or row not in indexed_query.right_lines_by_row:
-        return _Status("not counted", "no row of the tables has it")
-    if indexed_query.right_lines(name):
-        return _Status("found", "a right line counts for it")
+        return _ClassVerdict("not counted", "no row of the tables has it")
+    if indexed_query.right_lines(class_name):
+        return _ClassVerdict("found", "a right line counts for it")
     if tree.is_single_valued_by_node.get(row, False):
-        return _status_beside_others(row, indexed_query, tree)
-    return _Status("missed", _why_missed(name, indexed_query))
+        return _verdict_beside_others(row, indexed_query, tree)
+    return _ClassVerdict("missed", _why_missed(class_name, indexed_query))
 
 
 def _why_missed(name: str, indexed_query: IndexedQuery) -> str:
@@ -106,26 +111,30 @@ def _why_missed(name: str, indexed_query: IndexedQuery) -> str:
     return "no line of the run gives one of its answers"
 
 
-def _status_beside_others(row: str, indexed_query: IndexedQuery, tree: judging.ClassTree) -> _Status:
+def _verdict_beside_others(row: str, indexed_query: IndexedQuery, tree: judging.ClassTree) -> _ClassVerdict:
     """Return whether a class of a slot with a single value is missed, or not counted beside another class.
 
     One right class is enough for such a slot: the others are not counted. `row` is the row of the class, and `tree` has
     the classes of the query.
     """
-    found_classes = indexed_query.right_lines_by_row[row]
-    # The reason names the first found class, in the order of the tree.
-    for class_name in (*tree.parent_by_class, *found_classes):
+    found_classes = indexed_query.right_lines_by_row[row].keys()
+    # The reason names the first found class in the order of the tree, or else one that the tree does not have.
+    classes_in_order = [*tree.parent_by_class, *found_classes]
+    for class_name in classes_in_order:
         if class_name in found_classes:
             reason = f"its slot takes one value, and class {class_name} was found (rule counts)"
-            return _Status("not counted", reason)
-    return _Status("missed", "its slot takes one value, and none was found: any class would do (rule counts)")
+            return _ClassVerdict("not counted", reason)
+    return _ClassVerdict("missed", "its slot takes one value, and none was found: any class would do (rule counts)")
 
 
 # ---- Nodes
 
 
 def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation:
-    """Return the explanation of a node, given by its FQ node id: its lines, classes, ranks and effect."""
+    """Return the explanation of a node: its lines, classes, ranks and effect.
+
+    `name` is its full id, such as `CS14_0001:E1`.
+    """
     lines_of_all_runs = indexed_run.run.links.lines_by_node[name]
     lines = [line for line in lines_of_all_runs if indexed_run.is_of_run(line)]
     query = lines_of_all_runs[0].query
@@ -135,7 +144,7 @@ def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation
         query=query.full_id,
         lines=tuple([summary_of(line, indexed_run) for line in lines]),
         classes=_accepted_classes_of(lines, indexed_query),
-        rank_step=indexed_query.ranked_node(name),
+        rank_step=indexed_query.rank_step(name),
         why_not_ranked=indexed_query.why_not_ranked(name),
         effect=indexed_run.effect_without(lines),
     )
@@ -168,11 +177,11 @@ def explain_query(query: LinkedQuery, indexed_run: IndexedRun) -> document.Query
     A query of a query file is explained together with its follow-on queries, a follow-on query alone.
     """
     indexed_query = indexed_run.query(query.base_id)
-    parts = _parts_of_follow_on(query, indexed_run) if query.level else _parts_of_query(indexed_query)
+    parts = _parts_of_follow_on(query, indexed_run) if query.is_follow_on else _parts_of_query(indexed_query)
     line_summaries = [summary_of(line, indexed_run) for line in parts.lines]
     return document.QueryExplanation(
         query=query.full_id,
-        query_step=explain_asking(query, indexed_run),
+        query_step=explain_query_step(query, indexed_run),
         slots=query.slots,
         entry_points=_explained_entry_points(indexed_query),
         classes=tuple(_classes_in_rows(indexed_query, list(parts.rows_by_name))),
@@ -193,10 +202,10 @@ def _parts_of_query(indexed_query: IndexedQuery) -> _QueryParts:
 def _parts_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> _QueryParts:
     """Return the lines and rows of a follow-on query, which has no rankings of its own."""
     indexed_query = indexed_run.query(query.base_id)
-    own_row = _row_of_follow_on(query, indexed_run)
+    own_row_name = _row_of_follow_on(query, indexed_run)
     lines = [line for line in indexed_query.lines if line.query.full_id == query.full_id]
-    rows_by_name = {name: rows for name, rows in indexed_query.explained_rows.items() if name == own_row}
-    return _QueryParts(lines, rows_by_name, {})
+    rows_by_name = {name: rows for name, rows in indexed_query.explained_rows.items() if name == own_row_name}
+    return _QueryParts(lines, rows_by_name, average_precision={})
 
 
 def _explained_entry_points(indexed_query: IndexedQuery) -> tuple[document.ExplainedEntryPoint, ...]:
@@ -219,7 +228,11 @@ def _why_scoring_stopped(indexed_query: IndexedQuery) -> str | None:
 
 
 def _row_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> str:
-    """Return the row that counts the answers to a follow-on query; an empty text if no accepted answer leads to it."""
+    """Return the name of the row that counts the answers to a follow-on query.
+
+    The row has the name of the class that the query asks about, `CS14_0001:2`: it counts the classes below this class.
+    The result is an empty text if no accepted answer leads to the query.
+    """
     with suppress(InputError):
         return indexed_run.run.links.class_of_query(query)
     return ""
@@ -230,6 +243,7 @@ def _classes_in_rows(indexed_query: IndexedQuery, row_names: Sequence[str]) -> l
     if indexed_query.placement is None:
         return []
     summaries = []
+    # A class is counted in the row with the name of the node above it in the tree.
     for class_name, row in indexed_query.placement.tree.parent_by_class.items():
         if row in row_names and class_name in indexed_query.accepted_by_class:
             summaries.append(_summary_of_class(class_name, row, indexed_query))
@@ -242,7 +256,7 @@ def _summary_of_class(name: str, row: str, indexed_query: IndexedQuery) -> docum
     return document.ClassSummary(
         name=name,
         row=row,
-        status=_status_of(name, indexed_query).status,
+        status=_verdict_on_class(name, indexed_query).status,
         value=indexed_query.accepted_by_class[name][0].value,
         found_by=place_of_line(right_lines[0]) if right_lines else None,
     )
@@ -252,7 +266,10 @@ def _summary_of_class(name: str, row: str, indexed_query: IndexedQuery) -> docum
 
 
 def explain_run(indexed_run: IndexedRun) -> document.RunOverview:
-    """Return the overview of a run: how many lines have each status and side, and the three costliest mistakes."""
+    """Return the overview of a run: how many lines have each status and side, and the three costliest mistakes.
+
+    The status of a line says how far it got (`counted`, `skipped` ...), its side what it counts as (right, wrong ...).
+    """
     lines = list(indexed_run.lines())
     responses = [line for line in lines if isinstance(line, Response)]
     summaries = [summary_of(line, indexed_run) for line in lines]
@@ -288,6 +305,6 @@ def _largest_costs(indexed_run: IndexedRun) -> tuple[document.Cost, ...]:
     """Return the mistakes whose correction gains most; none if the run has no scores."""
     if indexed_run.measure is None:
         return ()
-    effects = indexed_run.effects.for_first_measure()
-    mistakes = cost_list(effects, find_faults(indexed_run.scored, effects.editor), _COSTS)
+    effects = indexed_run.effects.for_first_measure()  # the costs are gains by the main measure only
+    mistakes = cost_list(effects, find_faults(indexed_run.scored, effects.editor), _MOST_COSTS)
     return tuple([convert(mistake, document.Cost, from_attributes=True) for mistake in mistakes])
