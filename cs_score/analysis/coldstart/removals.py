@@ -402,7 +402,7 @@ def _row_positions(result: QueryResult) -> dict[int, int]:
 
 
 def _ranked_nodes(result: QueryResult) -> dict[str, RankedNode]:
-    """Return the nodes in the rankings of a query by FQ node id; of several ranks of a node the first one counts."""
+    """Return the nodes in the rankings of a query by full node id; of several ranks of a node the first one counts."""
     node_by_name: dict[str, RankedNode] = {}
     for ranking in result.rankings:
         for node in ranking.nodes:
@@ -411,7 +411,7 @@ def _ranked_nodes(result: QueryResult) -> dict[str, RankedNode]:
 
 
 def _children_by_parent(nodes: Iterable[RankedNode]) -> dict[str, list[str]]:
-    """Return the nodes of the second hop below each node, all by FQ node id: `{"Q:E1": ["Q:E1:E2"]}`."""
+    """Return the nodes of the second hop below each node, all by full node id: `{"Q:E1": ["Q:E1:E2"]}`."""
     children_by_parent: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
         is_second_hop = node.hop > 0
@@ -504,7 +504,7 @@ class LevelRanking:
         return ranking
 
     def _without(self, names: Iterable[str]) -> _RankedNodes:
-        """Return the ranked nodes, but not the nodes that have these FQ node ids."""
+        """Return the ranked nodes, but not the nodes that have these full node ids."""
         ranked = _RankedNodes(self._keys.copy(), self._values.copy(), list(self._ranking.nodes))
         positions = [self._position_by_name[name] for name in names]
         for position in sorted(positions, reverse=True):  # the last one first, so that the other positions stay valid

@@ -658,10 +658,10 @@ def _written_node_id(line: Response) -> str | None:
 
 
 def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | None]) -> list[Response]:
-    """Return lines with the FQ node ids that they would get if the changed files were read. Lines are in load order.
+    """Return lines with the full node ids that they would get if the changed files were read. Lines are in load order.
 
-    The FQ node id of a line begins with that of its parent, the first line with the answer that its query asks about.
-    `node_by_follow_on` has the FQ node id of the parent by the short id of the query, and the parents among the lines
+    The full node id of a line begins with that of its parent, the first line with the answer that its query asks about.
+    `node_by_follow_on` has the full node id of the parent by the short id of the query, and the parents among the lines
     are added to it. An empty text means that the parent has no node, None or no entry that there is no parent yet.
     """
     linked_lines: list[Response] = []
@@ -678,9 +678,9 @@ def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | No
 
 
 def _node_of(line: Response, node_by_follow_on: Mapping[str, str | None]) -> str | None:
-    """Return the FQ node id that linking gives a line; the line's present one if the file has no node id for it.
+    """Return the full node id that linking gives a line; the line's present one if the file has no node id for it.
 
-    The FQ node id of a line of the second hop begins with that of its parent: `CS17_ENG_0001:E1` is the prefix of
+    The full node id of a line of the second hop begins with that of its parent: `CS17_ENG_0001:E1` is the prefix of
     `CS17_ENG_0001:E1:E2`, and empty without a parent, or if the parent has no node. In all other hops the prefix is the
     id of the query. `node_by_follow_on` has the nodes of parents by the short id of the follow-on query.
     """
@@ -695,7 +695,7 @@ def _node_of(line: Response, node_by_follow_on: Mapping[str, str | None]) -> str
 
 
 def _lines_by_node(lines: Iterable[Response]) -> dict[str, list[Response]]:
-    """Return the lines of each node, by its FQ node id."""
+    """Return the lines of each node, by its full node id."""
     lines_by_node: dict[str, list[Response]] = {}
     for line in lines:
         if line.node is not None:
