@@ -26,8 +26,8 @@ from cs_score.coldstart.options import (
     OptionTopic,
     Policy,
     ScoringArguments,
-    as_list,
     find_preset,
+    texts_of_list,
 )
 from cs_score.statistics.resampling_settings import (
     DEFAULT_RESAMPLES,
@@ -348,7 +348,7 @@ def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[s
     for a value that is no policy.
     """
     if not isinstance(policies, Mapping):
-        return list(as_list(policies, "also_policy"))
+        return list(texts_of_list(policies, "also_policy"))
     return [_option_text_of_policy(name, policy) for name, policy in policies.items()]
 
 

@@ -24,7 +24,7 @@ from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.slices import load_from_command_package
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import Run, run_under_limits
-from cs_score.coldstart.options import Justifications, Options, Policy, as_list, switch_words
+from cs_score.coldstart.options import Justifications, Options, Policy, switch_words, texts_of_list
 from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures import COLD_START_MODE, headline_names
@@ -441,7 +441,7 @@ def _layout_of(fields: Names | None, *, tabs: bool) -> outputs.ColumnLayout:
 
     With `tabs` columns are separated by tabs. Raises UsageError for an unknown column.
     """
-    names = outputs.DEFAULT_FIELDS if fields is None else as_list(fields, "fields")
+    names = outputs.DEFAULT_FIELDS if fields is None else texts_of_list(fields, "fields")
     layout = outputs.ColumnLayout(names, tabs)
     try:
         outputs.check_fields(layout.fields)

@@ -326,8 +326,12 @@ _PROGRESS: Final = _ProgressLine()
 
 
 def shows_progress() -> bool:
-    """Return whether progress is shown: standard error is a terminal, and --quiet was not typed."""
-    return is_terminal("stderr") and not is_quiet()
+    """Return whether progress is shown.
+
+    It is shown if standard error is a terminal that can erase a line, and if --quiet was not typed.
+    """
+    can_erase_line = os.environ.get("TERM") != "dumb"
+    return is_terminal("stderr") and can_erase_line and not is_quiet()
 
 
 def show_progress(text: str) -> None:

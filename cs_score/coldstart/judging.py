@@ -925,7 +925,7 @@ class Counting:
                 self.nominal_lines_by_index[line.index] = lines_by_nominal_node[line.node]
 
     def _lines_of_nominal_nodes(self, row: Row) -> dict[str | None, list[Response]]:
-        """Return the lines of each nominal node of a row, by FQ node id such as `CSX_ENG_00fb79cef8:E1`.
+        """Return the lines of each nominal node of a row, by full node id such as `CSX_ENG_00fb79cef8:E1`.
 
         A node is nominal if it has a credited response (right or redundant), but none of its lines names the entity.
         Lines without a node are taken together, as if None were a node.

@@ -1,6 +1,6 @@
 """Find the run lines that exceed the limits on justifications, or give a second value to a slot that takes one value. A
-node has the lines about one entity; its FQ (fully qualified) id is `CSX_ENG_00fb79cef8:E1`. The parent lines of a line
-give the answer that its query is about.
+node has the lines about one entity; its full id is `CSX_ENG_00fb79cef8:E1`. The parent lines of a line give the answer
+that its query is about.
 
 The scorer reports these lines as discarded, but counts them all the same (rule limits). The validators leave them out.
 """
@@ -40,8 +40,8 @@ class Discard(NamedTuple):
 class _RivalNodes(NamedTuple):
     """The nodes that compete for a slot that takes one value.
 
-    `parent` is the FQ id of the node above them, or the id of the query at the first hop. `level` is the hop of the
-    slot, from 0. `node_ids` are the FQ ids of the competing nodes.
+    `parent` is the full id of the node above them, or the id of the query at the first hop. `level` is the hop of the
+    slot, from 0. `node_ids` are the full ids of the competing nodes.
     """
 
     parent: str
@@ -72,7 +72,7 @@ class DiscardRules:
     ) -> None:
         """Discard the lines beyond the limits, among all run lines loaded so far.
 
-        `lines_by_node` has the lines by FQ node id. `is_in_order` says that every line of a later hop comes after its
+        `lines_by_node` has the lines by full node id. `is_in_order` says that every line of a later hop comes after its
         parent line. Raises InputError for a node of a slot that takes one value if the confidence of the node cannot be
         computed.
         """
@@ -92,8 +92,8 @@ class DiscardRules:
     ) -> None:
         """Apply the limits to lines that were loaded under other limits, as loading does: once after each file.
 
-        Each time the rules see the lines of the files so far. `loaded_line_counts` says how many lines that are after
-        each file. `responses` are all run lines, and `lines_by_node` has them by FQ node id.
+        Each time the rules see the lines of the files so far. `loaded_line_counts` says how many lines had been loaded
+        after each file. `responses` are all run lines, and `lines_by_node` has them by full node id.
         """
         for loaded_count in loaded_line_counts:
             lines_by_node_so_far = _lines_loaded_first(lines_by_node, loaded_count)
@@ -101,10 +101,10 @@ class DiscardRules:
             self.apply(responses[:loaded_count], lines_by_node_so_far, is_in_order=False)
 
     def _find_crowded_nodes(self, lines_by_node: Mapping[str, Sequence[Response]]) -> list[Sequence[Response]]:
-        """Return the lines of each node that may exceed a limit; `lines_by_node` has the lines by FQ node id.
+        """Return the lines of each node that may exceed a limit; `lines_by_node` has the lines by full node id.
 
-        An FQ (fully qualified) id begins with the query: `CSX_ENG_00fb79cef8:E1`. The result may include nodes that
-        exceed no limit in the end.
+        A full id begins with the query: `CSX_ENG_00fb79cef8:E1`. The result may include nodes that exceed no limit in
+        the end.
         """
         limits = (self._limits.justifications_per_document, self._limits.justifications_per_node)
         set_limits = [limit for limit in limits if limit is not None]
@@ -204,7 +204,7 @@ class DiscardRules:
         """Keep the best node in each slot that takes one value, and discard the lines of the other nodes.
 
         The lines of later hops that depend on discarded lines are discarded, too. `responses` are all run lines, and
-        `lines_by_node` has them by FQ node id, such as `CSX_ENG_00fb79cef8:E1`.
+        `lines_by_node` has them by full node id, such as `CSX_ENG_00fb79cef8:E1`.
         """
         groups = _find_rivals(lines_by_node)
         has_rivals = any(len(group.node_ids) > 1 for group in groups)
@@ -236,9 +236,9 @@ class DiscardRules:
                 self._discard(line, "DISCARDED_ENTRY", reason, text_after_line="")
 
     def _discard_answers(self, query_id: str, follow_on_queries: _FollowOnQueries) -> None:
-        """Discard the lines that answer a follow-on query without parent lines: they give the answer it is about.
+        """Discard the lines that answer a follow-on query whose parent lines were all discarded.
 
-        `query_id` is the short id of the query.
+        `query_id` is the short id of the query. Its parent lines give the answer that the query is about.
         """
         for line in self._lines_left(follow_on_queries.lines_answering(query_id)):
             has_lines_below = bool(follow_on_queries.lines_answering(line.follow_on_id))
@@ -252,7 +252,7 @@ class DiscardRules:
         """Return the sort key of a node among its rivals for a slot that takes one value; the smallest key wins.
 
         Nodes are compared by confidence, then by whether they have lines left, then by their first line. `lines` are
-        the lines of the node, `node` is its fully qualified id such as `CSX_ENG_00fb79cef8:E1`. Raises InputError if
+        the lines of the node, `node` is its full id such as `CSX_ENG_00fb79cef8:E1`. Raises InputError if
         the confidence cannot be computed: if no line is left, and the number of lines for a node is not limited.
         """
         lines_left = self._lines_left(lines)
@@ -311,7 +311,7 @@ class _FollowOnQueries:
 def _error_of_node_without_confidence(node: str, line: Response) -> InputError:
     """Return the error for a node without lines that are not discarded.
 
-    `node` is its fully qualified id such as `CSX_ENG_00fb79cef8:E1`, and `line` its first line.
+    `node` is its full id such as `CSX_ENG_00fb79cef8:E1`, and `line` its first line.
     """
     return line.error(
         f"no confidence for node {node}: all of its lines were discarded",
@@ -334,7 +334,7 @@ def _lines_loaded_first(
 ) -> dict[str, Sequence[Response]]:
     """Return the first `loaded_count` lines of a run by node; nodes without any of these lines are left out.
 
-    `lines_by_node` has all run lines by FQ node id.
+    `lines_by_node` has all run lines by full node id.
     """
     lines_by_node_so_far: dict[str, Sequence[Response]] = {}
     for node, lines in lines_by_node.items():
@@ -355,7 +355,7 @@ def _queries_by_level(responses: Iterable[Response]) -> dict[int, set[str]]:
 def _find_rivals(lines_by_node: Mapping[str, Sequence[Response]]) -> list[_RivalNodes]:
     """Return the groups of nodes that compete for a slot that takes one value.
 
-    `lines_by_node` has the run lines by fully qualified node id, such as `CSX_ENG_00fb79cef8:E1`. A group consists of
+    `lines_by_node` has the run lines by full node id, such as `CSX_ENG_00fb79cef8:E1`. A group consists of
     all nodes below one node. The first line of the node with the shortest id decides whether the slot of the group
     takes one value.
     """
@@ -372,7 +372,7 @@ def _find_rivals(lines_by_node: Mapping[str, Sequence[Response]]) -> list[_Rival
 def _nodes_beside_single_values(lines_by_node: Mapping[str, Sequence[Response]]) -> dict[str, list[str]]:
     """Return the nodes that have a value of a slot that takes one value, and the other nodes below the same parent.
 
-    They are given by their parent, all by their fully qualified ids: `{"Q:E1": ["Q:E1:C1", "Q:E1:C2"]}` for two nodes
+    They are given by their parent, all by their full ids: `{"Q:E1": ["Q:E1:C1", "Q:E1:C2"]}` for two nodes
     below `Q:E1`. `lines_by_node` has the run lines by node.
     """
     parents = {parent_node(node) for node, lines in lines_by_node.items() if lines[0].query.is_single_valued}
@@ -387,7 +387,7 @@ def _nodes_beside_single_values(lines_by_node: Mapping[str, Sequence[Response]])
 
 
 def parent_node(node: str) -> str:
-    """Return the FQ id of the node above a node, or the query of a node of the first hop.
+    """Return the full id of the node above a node, or the query of a node of the first hop.
 
     `Q:E1:C1` -> `Q:E1`, `Q:E1` -> `Q`.
     """

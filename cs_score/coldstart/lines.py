@@ -214,7 +214,7 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `number` is the number of the line in its file,
-    from 1. `node` is the FQ node id (`CSX_ENG_00fb79cef8:E1`), None if the line has no node. `follow_on` is the query
+    from 1. `node` is the full node id (`CSX_ENG_00fb79cef8:E1`), None if the line has no node. `follow_on` is the query
     about the answer; it is `FOLLOW_ON_PLACEHOLDER` for some lines of a run that is validated. `stored_answer` is the
     answer if its columns had to be changed to their canonical form, or if an assessment holds the same answer. It is
     None for all other lines, whose answer is read from the text when it is needed: this saves much memory.
@@ -291,7 +291,7 @@ class Links(Struct, eq=False):
 
     The links of a run build on `underlying_links`, usually the links of gold, which the methods also search. Lines are
     in load order. `follow_ons` has the follow-on queries by short id, `queries` the answered queries by full id, and
-    `lines_by_node` the run lines by FQ node id. `lines_without_parent` are lines of the second hop that come before
+    `lines_by_node` the run lines by full node id. `lines_without_parent` are lines of the second hop that come before
     their parent line or have none. `is_in_order` says that every line of a later hop comes after the line with the
     answer that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of
     `skipped_lines`.

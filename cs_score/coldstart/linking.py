@@ -428,7 +428,7 @@ class Loading:
         return is_legal and is_in_capitals
 
     def _node_prefix(self, query: LinkedQuery) -> str:
-        """Return the beginning of the fully qualified node ids of the lines that answer a follow-on query.
+        """Return the beginning of the full node ids of the lines that answer a follow-on query.
 
         It is followed by the node id of each line. At the second hop the text is the node of the first line with the
         answer that the query is about: `CSX_ENG_00fb79cef8:E1`. It is empty if no earlier line gives that answer. At

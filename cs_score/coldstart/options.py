@@ -245,8 +245,8 @@ def split_at_colons(text: str) -> tuple[str, ...]:
     return tuple(text.split(":"))
 
 
-def as_list(value: object, name: str) -> tuple[str, ...]:
-    """Return the items of a list of texts, or of a text with colons between its items: `"a:b"` -> `("a", "b")`.
+def texts_of_list(value: object, name: str) -> tuple[str, ...]:
+    """Return the texts in a list of texts, or in a text with colons between its items: `"a:b"` -> `("a", "b")`.
 
     Raises UsageError for a value that is neither. The message calls the value `name`.
     """
@@ -293,7 +293,7 @@ class Policy(Record):
         """
         for side in sorted(SIDES):
             name = side.lower()
-            categories = as_list(getattr(self, name), f"{name} of a policy")
+            categories = texts_of_list(getattr(self, name), f"{name} of a policy")
             _check_categories(side, categories)
             force_setattr(self, name, categories)
 
@@ -461,7 +461,7 @@ class Options(Record):
         force_setattr(self, "follow", self.edition.name)
         force_setattr(self, "justifications", _as_limits(self.justifications))
         if self.runids is not None:
-            force_setattr(self, "runids", as_list(self.runids, "runids"))
+            force_setattr(self, "runids", texts_of_list(self.runids, "runids"))
         policy: object = self.policy  # callers without type checks may give anything
         if not isinstance(policy, Policy):
             raise UsageError(f"policy takes a Policy, not {policy!r}")
@@ -553,7 +553,7 @@ def _query_list(argument: object) -> str | None:
     """
     if argument is None or isinstance(argument, (str, os.PathLike)):
         return path_of(argument, "query_ids")
-    return ":".join(as_list(argument, "query_ids"))
+    return ":".join(texts_of_list(argument, "query_ids"))
 
 
 def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
@@ -565,7 +565,7 @@ def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
     if argument is None:
         return None
     # A text is split at its colons.
-    return as_list(argument, "runids") or None
+    return texts_of_list(argument, "runids") or None
 
 
 def _samples_file(argument: object) -> str | None:

@@ -620,12 +620,13 @@ def _sample_score_lines(bootstrap: Bootstrap, run_id: str) -> list[str]:
 
 
 def _limits_line(limits: SampleLimits) -> str:
-    """Return the line of a value in `.confidence`: its name, its low limits, its mean, its score, and its high limits.
+    """Return the line of a value in `.confidence`: its code, its low limits, its mean, its score, and its high limits.
 
     All numbers are texts of the same width already.
     """
+    code = limits.value_code  # such as ALLEP_LDCMAXI_Mi_0_P
     score = "     -" if limits.score is None else limits.score
-    cells = [limits.value_code, *limits.low.values(), limits.mean, score, *limits.high.values()]
+    cells = [code, *limits.low.values(), limits.mean, score, *limits.high.values()]
     return f"{' '.join(cells)}\n"
 
 
@@ -753,7 +754,7 @@ def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) ->
     """Return the first part of the debug file of a run as blocks of bytes: its responses, then an empty line.
 
     If the run was scored in parts, the texts about its responses are in files already. `is_first_run` says that no
-    other run of the call was scored before.
+    other run of the call was scored before: in some editions, only the first run shows which responses are unassessed.
     """
     empty_line = [b"\n"]
     if run.debug_text is not None:

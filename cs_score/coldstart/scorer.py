@@ -138,7 +138,7 @@ def _error_of_score_above_one(
     """Return the error for a ranking whose average precision is above 1 (rule above-one).
 
     The message names the query, the nodes and the lines, and a command that helps. `lines_by_node` has the lines of the
-    run by FQ (fully qualified) node id, such as `CSX_ENG_00fb79cef8:E1`. `most_justifications` is the number of
+    run by full node id, such as `CSX_ENG_00fb79cef8:E1`. `most_justifications` is the number of
     justifications that a node may have, None for any number.
     """
     reason, nodes = _cause_of_excess(ranking)
@@ -414,8 +414,7 @@ class CallScorer:
             result = self._with_average_precision(result, ranking_rows)
             yield result
         samples_name = self.options.samples
-        is_resampled = not is_left_out(samples_name)  # not without -samples, and not with the value `0`
-        if is_resampled and samples_name is not None:
+        if samples_name is not None and not is_left_out(samples_name):  # with `-samples 0`, nothing is resampled
             yield self._with_bootstrap(result, samples_name)
 
     def _with_tables(self, run_id: str, rows: Iterable[ScoreRow], units: Sequence[UnitResult]) -> ScoredRun:

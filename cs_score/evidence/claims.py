@@ -130,14 +130,14 @@ class Claims(AbstractsMode):
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return precision, recall and F1 of documents and of sentences, then the label accuracy."""
-        sum_by_count: Any = ClaimCounts(*sums)
-        predicted_abstracts = sum_by_count.abstract_tp + sum_by_count.abstract_fp
-        gold_abstracts = sum_by_count.abstract_tp + sum_by_count.abstract_fn
-        predicted_sentences = sum_by_count.sentence_tp + sum_by_count.sentence_fp
-        gold_sentences = sum_by_count.sentence_tp + sum_by_count.sentence_fn
-        abstract_scores = precision_recall_f1(sum_by_count.abstract_tp, predicted_abstracts, gold_abstracts, divide)
-        sentence_scores = precision_recall_f1(sum_by_count.sentence_tp, predicted_sentences, gold_sentences, divide)
-        label_accuracy = divide(sum_by_count.label_correct, sum_by_count.labelled)
+        totals: Any = ClaimCounts(*sums)
+        predicted_abstracts = totals.abstract_tp + totals.abstract_fp
+        gold_abstracts = totals.abstract_tp + totals.abstract_fn
+        predicted_sentences = totals.sentence_tp + totals.sentence_fp
+        gold_sentences = totals.sentence_tp + totals.sentence_fn
+        abstract_scores = precision_recall_f1(totals.abstract_tp, predicted_abstracts, gold_abstracts, divide)
+        sentence_scores = precision_recall_f1(totals.sentence_tp, predicted_sentences, gold_sentences, divide)
+        label_accuracy = divide(totals.label_correct, totals.labelled)
         return *abstract_scores, *sentence_scores, label_accuracy
 
     # ---- Files

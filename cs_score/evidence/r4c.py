@@ -515,10 +515,10 @@ def _differ(first: str, second: str) -> bool:
 def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, ...]]:
     """Return for each instance the three orders in which the evaluations try its references.
 
-    The evaluations compare entities (`e`), relations (`r`), and both (`er`).
-    An order such as (2, 0) has `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official
-    script, one stream of random numbers is used for the whole run. It first draws the orders of `e` for all instances,
-    then the orders of `r`, and then the orders of `er`.
+    The evaluations compare entities (`e`), relations (`r`), and both (`er`). An order such as (2, 0) has
+    `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official script, one stream of random
+    numbers is used for the whole run. It first draws the orders of `e` for all instances, then the orders of `r`, and
+    then the orders of `er`.
     """
     stream = random.Random(SEED)
     positions = range(MOST_REFERENCES)

@@ -586,7 +586,7 @@ def select_scored_claims(gold: InputContent, predictions: InputContent, options:
 
 def pair_claims(claims: Iterable[Any], predictions: Iterable[Any]) -> list[PairedUnit]:
     """Return a pair `(id, claim, prediction)` for each claim of gold; the predictions have the same order."""
-    return [(claim.id, claim, predicted) for claim, predicted in zip(claims, predictions)]
+    return [(claim.id, claim, prediction) for claim, prediction in zip(claims, predictions)]
 
 
 def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -> list[Any]:
@@ -595,7 +595,7 @@ def claims_with_predictions(claims: Sequence[Any], predictions: Sequence[Any]) -
     If an id is repeated and has fewer predictions than claims, only its first claims are returned, one for each of the
     predictions.
     """
-    predictions_left = Counter([as_key(predicted.id) for predicted in predictions])
+    predictions_left = Counter([as_key(prediction.id) for prediction in predictions])
     claims_with_prediction = []
     for claim in claims:
         key = as_key(claim.id)
@@ -611,8 +611,8 @@ def _sort_like_gold(predictions: Iterable[Claim], claims: Iterable[Claim]) -> li
     Predictions with equal ids keep their order.
     """
     predictions_by_key: defaultdict[Hashable, deque[Claim]] = defaultdict(deque)
-    for predicted in predictions:
-        predictions_by_key[as_key(predicted.id)].append(predicted)
+    for prediction in predictions:
+        predictions_by_key[as_key(prediction.id)].append(prediction)
     sorted_predictions = []
     for claim in claims:
         predictions_left = predictions_by_key[as_key(claim.id)]

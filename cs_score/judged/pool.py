@@ -158,20 +158,20 @@ class Pool(Mode):
 
     def head(self, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
         """Yield the sentences above the scores, which say how answers were counted and how the files were joined."""
-        sum_by_count: Any = UnitCount._make(table.sums())
-        yield _answer_count_sentence(sum_by_count, len(units))
+        totals: Any = UnitCount._make(table.sums())
+        yield _answer_count_sentence(totals, len(units))
         if not units:
             return
         join_sentence = _sentence_on_join(units[0].gold.rules)  # all units have the same rules
         if join_sentence is not None:
             yield join_sentence
-        wanting_unit_count = int(sum_by_count.is_wanting)  # the sum of 1 for each unit that wants an answer
+        wanting_unit_count = int(totals.is_wanting)  # the sum of 1 for each unit that wants an answer
         other_unit_count = len(units) - wanting_unit_count
         if other_unit_count:
             units_in_words = number_with_noun(len(units), "unit")
             yield f"{other_unit_count:,} of {units_in_words} want nothing: they are in no macro average"
         if _has_single_answers(units, table):
-            yield _accuracy_sentence(sum_by_count)
+            yield _accuracy_sentence(totals)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """Return the numbers of lines and units of the assessments, and the number of lines of the run, with nouns.
@@ -539,25 +539,24 @@ def _sentence_on_join(rules: Rules) -> str | None:
     return "one answer a unit, as no file says how many"
 
 
-def _answer_count_sentence(sum_by_count: UnitCount, unit_count: int) -> str:
+def _answer_count_sentence(totals: UnitCount, unit_count: int) -> str:
     """Return the sentence that says how many answers are right, half, wrong and ignored, and how many units there are.
 
-    `sum_by_count` has the sum of each count over all units.
+    `totals` has the sum of each count over all units.
     """
-    sums = sum_by_count
-    answers = number_with_noun(sums.answered + sums.lines_ignored, "answer")
-    sides = f"{sums.lines_right:,} right, {sums.lines_half:,} half, {sums.lines_wrong:,} wrong"
-    ignored = f"{sums.lines_ignored:,} ignored ({sums.unassessed:,} unassessed, {sums.duplicates:,} duplicates)"
+    answers = number_with_noun(totals.answered + totals.lines_ignored, "answer")
+    sides = f"{totals.lines_right:,} right, {totals.lines_half:,} half, {totals.lines_wrong:,} wrong"
+    ignored = f"{totals.lines_ignored:,} ignored ({totals.unassessed:,} unassessed, {totals.duplicates:,} duplicates)"
     return f"{answers}: {sides}, {ignored}; {number_with_noun(unit_count, 'unit')}"
 
 
-def _accuracy_sentence(sum_by_count: UnitCount) -> str:
+def _accuracy_sentence(totals: UnitCount) -> str:
     """Return the sentence that gives the accuracy over all units, and over those with an answer.
 
     Every unit wants one answer, so that right answers are found and a unit without an answer counts as wrong.
     """
-    accuracy = divide(sum_by_count.found, sum_by_count.wanted)
-    accuracy_of_answered = divide(sum_by_count.right, sum_by_count.answered)
+    accuracy = divide(totals.found, totals.wanted)
+    accuracy_of_answered = divide(totals.right, totals.answered)
     return (
         f"accuracy {accuracy:.4f} (micro-r), as every unit wants one answer; accuracy of what was answered "
         f"{accuracy_of_answered:.4f} (micro-p)"

@@ -205,7 +205,7 @@ def _faults_of_nodes(scored: AnalysedRun, unit: UnitResult, line_faults: Iterabl
 
 
 def _lines_of_node(node: str, scored: AnalysedRun, unit: UnitResult) -> list[Response]:
-    """Return the lines of a node that belong to the run and to a unit; `node` is its FQ node id."""
+    """Return the lines of a node that belong to the run and to a unit; `node` is its full node id."""
     unit_of = scored.run.gold.unit_of
     lines_of_run = [line for line in scored.run.links.lines_by_node[node] if line.run_id == scored.run_id]
     return [line for line in lines_of_run if unit_of(line.query.base_id) == unit.id]

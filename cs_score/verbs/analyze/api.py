@@ -13,7 +13,7 @@ from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
 from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
-from cs_score.coldstart.options import Policy, as_list, read_policies
+from cs_score.coldstart.options import Policy, read_policies, texts_of_list
 from cs_score.statistics.resampling_settings import IntervalMethod
 from cs_score.verbs.analyze.by_task import analyze_result
 
@@ -62,7 +62,7 @@ def analyze(
     # A further policy takes each switch that it does not mention from the policy and limits of this result.
     options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
     policies = read_policies(policy_words(also_policy), options, scored.policy.texts())
-    groups = [by] if isinstance(by, str) else as_list(by, "by")
+    groups = [by] if isinstance(by, str) else texts_of_list(by, "by")
     resampling = None
     if bootstrap is not None:
         resampling = resampling_of(bootstrap, seed, confidence, interval, clusters, force=force)

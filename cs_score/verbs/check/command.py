@@ -128,8 +128,9 @@ def _judge_by_limits(task: str, command_line: CommandLine) -> checking.Checked:
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
     gate = _read_limits(command_line)
-    names_of_test_options = _TEST_OPTIONS.split()  # which would make intervals of the scores
-    run = _score_run(task, command_line.with_changes(without=names_of_test_options))
+    # The scores themselves need no resamples. The options of the test would be taken as options for intervals.
+    command_line_of_scoring = command_line.with_changes(without=_TEST_OPTIONS.split())
+    run = _score_run(task, command_line_of_scoring)
     baseline_path = command_line.get("--baseline")
     if baseline_path is None:
         return gate.judge(run, baseline=None)

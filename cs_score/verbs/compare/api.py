@@ -13,7 +13,7 @@ from cs_score.api.findings import Comparison
 from cs_score.api.prediction_results import EvidenceResult
 from cs_score.api.run_results import RunResult
 from cs_score.base.errors import UsageError
-from cs_score.coldstart.options import as_list
+from cs_score.coldstart.options import texts_of_list
 from cs_score.statistics.resampling_settings import Correction, IntervalMethod, Resampling
 from cs_score.statistics.results import SystemComparison
 from cs_score.verbs.compare.any_table import compare_table, read_table
@@ -73,7 +73,7 @@ class _Choices(TypedDict):
 
 def _names_of_measures(measure: str | Iterable[str]) -> list[str]:
     """Return the names or patterns that an argument `measure` holds: `"sf-ap, *F1"` gives `["sf-ap", "*F1"]`."""
-    texts = measure.split(",") if isinstance(measure, str) else as_list(measure, "measure")
+    texts = measure.split(",") if isinstance(measure, str) else texts_of_list(measure, "measure")
     return [text.strip() for text in texts if text.strip()]
 
 

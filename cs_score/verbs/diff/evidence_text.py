@@ -131,7 +131,7 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     if writer.is_screen:
         lines += _screen_lines(writer, difference, input_line_count=len(lines_about_inputs))
     else:
-        lines += writer.whole_tables(difference)
+        lines += writer.all_tables(difference)
     if not difference.units:
         lines += ["", f"No {mode.unit} counts differently."]
     return "\n".join(lines)

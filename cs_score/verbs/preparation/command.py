@@ -35,7 +35,6 @@ from cs_score.coldstart.file_columns import detect_schema
 from cs_score.coldstart.options import Justifications, is_left_out, split_at_colons
 from cs_score.coldstart.output_files import report_text
 from cs_score.coldstart.queries import QueryFiles, QuerySet
-from cs_score.preparation import query_files as preparing
 from cs_score.preparation.pooling import documents_per_node, kept_lines
 from cs_score.preparation.prepared_runs import (
     LANGUAGES,
@@ -46,7 +45,19 @@ from cs_score.preparation.prepared_runs import (
     differences,
     sort_by_language,
 )
-from cs_score.preparation.query_files import read_groups, resample_lines
+from cs_score.preparation.query_files import (
+    TYPE_ACTIONS,
+    DuplicateAction,
+    MisfitAction,
+    QueryOptions,
+    queries_of_first_round,
+    queries_of_second_round,
+    query_file_text,
+    read_groups,
+    remarks_on_types,
+    repair_queries,
+    resample_lines,
+)
 from cs_score.problems.codes import Severity
 from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session, check_exists
 
@@ -232,22 +243,19 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     query_file, output_file = command_line.positional_words
     query_files = session.read_queries()
     _remark_on_queries(query_files, query_file, options, session)
-    validated = preparing.validate_queries(query_files.query_set, options, session.problems)
-    text = preparing.query_file_text(validated.queries)
+    validated = repair_queries(query_files.query_set, options, session.problems)
+    text = query_file_text(validated.queries)
     session.report_problems()
     file_named(output_file).write(encoded([text]))
     _write_index(validated.index, command_line.get("-index_file"))
     return session.end_report(validated)
 
 
-def _remark_on_queries(
-    query_files: QueryFiles, file_name: str, options: preparing.QueryOptions, session: Session
-) -> None:
+def _remark_on_queries(query_files: QueryFiles, file_name: str, options: QueryOptions, session: Session) -> None:
     """Print the remarks on a query file, and remarks on the entity types of its queries."""
     session.remark(*query_files.remarks)
     queries = query_files.query_set.by_id.values()
-    remarks_on_types = preparing.remarks_on_types(queries, options.type_action, file_name)
-    session.remark(*remarks_on_types)
+    session.remark(*remarks_on_types(queries, options.type_action, file_name))
 
 
 def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
@@ -261,16 +269,16 @@ def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
     Destination(file).write(encoded(lines))
 
 
-def _query_options(command_line: CommandLine) -> preparing.QueryOptions:
+def _query_options(command_line: CommandLine) -> QueryOptions:
     """Return the options of a command line for changes of queries. Raises UsageError for an unknown value.
 
     -types and -subtypes name the action for queries whose entity types, or kinds of places, do not fit together.
     """
     languages = command_line.text("-languages")
-    return preparing.QueryOptions(
-        type_action=_read_choice(command_line, "-types", preparing.TYPE_ACTIONS),
-        place_action=_read_choice(command_line, "-subtypes", preparing.MisfitAction),
-        duplicate_action=_read_choice(command_line, "-dups", preparing.DuplicateAction),
+    return QueryOptions(
+        type_action=_read_choice(command_line, "-types", TYPE_ACTIONS),
+        place_action=_read_choice(command_line, "-subtypes", MisfitAction),
+        duplicate_action=_read_choice(command_line, "-dups", DuplicateAction),
         expanded_id_base=command_line.text("-query_base") if "-expand" in command_line else None,
         languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
         only_slot_filling="-retain_sf" in command_line,
@@ -347,8 +355,8 @@ def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: 
     checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
     # Only with -valid the names from the run are escaped, so that the query file is valid XML.
-    second_round_queries = preparing.second_round(responses, is_xml="-valid" in command_line)
-    text = preparing.query_file_text(second_round_queries)
+    queries_about_answers = queries_of_second_round(responses, is_xml="-valid" in command_line)
+    text = query_file_text(queries_about_answers)
     session.report_problems()
     if not session.has_errors:
         Destination(output_file).write(encoded([text]))
@@ -361,8 +369,7 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
     With `has_error_file` the report is empty, because the reference program leaves the error file empty in this round.
     Raises OutputError.
     """
-    first_round_queries = preparing.first_round(queries.by_id.values())
-    text = preparing.query_file_text(first_round_queries)
+    text = query_file_text(queries_of_first_round(queries.by_id.values()))
     destination.write(encoded([text]))
     report = "" if has_error_file else "".join(report_text(session.problems))
     session.write_whole_report(report)
@@ -528,7 +535,7 @@ def _print_problem_kinds(session: Session, file: str) -> int:
         problem_texts = ["no line that scoring refuses or leaves out"]
     lines = [f"{one_line(text)}\n" for text in problem_texts]
     write_text("stdout", "".join(lines))
-    session.add_fatal(checked_pool.fatal)
+    session.add_fatal(checked_pool.fatal_errors)
     status = Status.REFERENCE_FAILURE if checked_pool.is_refused else Status.DONE
     return StatusWithResults(status, checked_pool)
 

@@ -173,7 +173,7 @@ class _StepWriter:
 
     def _precision_by_level(self, query: LinkedQuery) -> dict[str, list[float]]:
         """Return the precision at each rank of the nodes of a query, by level; nothing for follow-on queries."""
-        if query.level:
+        if query.is_follow_on:
             return {}
         rankings = self._indexed_run.query(query.base_id).result.rankings
         return {ranking.level: _precision_at_ranks(ranking) for ranking in rankings}

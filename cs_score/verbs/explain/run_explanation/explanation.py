@@ -42,7 +42,7 @@ def explain(
     """Return explanations of lines, queries, classes and nodes of a run; without any selector, of the whole run.
 
     Each selector may be a single one or several. `line` has numbers or `FILE:N`. `query` has the ids of SF or LDC
-    queries of any hop, `class_name` the names of equivalence classes. `node` has FQ node ids, or ids as lines have
+    queries of any hop, `class_name` the names of equivalence classes. `node` has full node ids, or ids as lines have
     them. `answer` has values, in which `*` means any text; the lines with these values are explained. Effects are given
     by `measure`, by default the headline measure, and by average precision.
 

@@ -1,6 +1,6 @@
 """Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed. A
 line is placed in an equivalence class by its assessment, and counted in a row of the tables. An LDC query has several
-entry points, each of them a query. An FQ (fully qualified) node id begins with its query: `CS14_0001:E1`.
+entry points, each of them a query. A full node id begins with its query: `CS14_0001:E1`.
 """
 
 from __future__ import annotations
@@ -246,10 +246,10 @@ class IndexedQuery:
                 return ldc_query
         return None  # nothing of the unit was scored
 
-    def ranked_node(self, name: str | None) -> RankStep | None:
+    def rank_step(self, name: str | None) -> RankStep | None:
         """Return the ranks of a node of the query; None if the node is in no ranking.
 
-        `name` is the FQ node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `name` is the full node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
         if name is None or self._why_nothing_ranked is not None:
             return None
@@ -262,13 +262,13 @@ class IndexedQuery:
     def why_not_ranked(self, name: str | None) -> str | None:
         """Return why a node of the query is in no ranking; None if it is in one.
 
-        `name` is the FQ node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `name` is the full node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
         if name is None:
             return "the run has no node ids (eight columns), so that nothing of it is ranked"
         if self._why_nothing_ranked is not None:
             return self._why_nothing_ranked
-        if self.ranked_node(name) is not None:
+        if self.rank_step(name) is not None:
             return None
         reason = f"node {name} belongs to no query"
         if name.startswith(":"):
@@ -287,7 +287,7 @@ class IndexedQuery:
 
     @cached_property
     def _rank_step_by_node(self) -> Mapping[str, RankStep]:
-        """The explanations of all nodes in the rankings of the query, by fully qualified node id: `CS14_0001:E1`."""
+        """The explanations of all nodes in the rankings of the query, by full node id: `CS14_0001:E1`."""
         most_justifications = self.indexed_run.run.limits.justifications_per_node
         ranker = Ranker(self.gold.classes, self.assessment_by_index, self.labels, most_justifications)
         nodes = self.indexed_run.nodes.nodes_of_query(self.query.full_id)

@@ -33,7 +33,7 @@ def explain_line(line: AnyLine, indexed_run: IndexedRun, *, with_effect: bool = 
     )
     if isinstance(line, UnreadLine):
         return explanation
-    explanation = replace(explanation, query_step=explain_asking(line.query, indexed_run))
+    explanation = replace(explanation, query_step=explain_query_step(line.query, indexed_run))
     if isinstance(line, Response):
         explanation = _with_scoring_steps(explanation, line, indexed_run)
     if explanation.stopped_by is not None or not with_effect:
@@ -60,7 +60,7 @@ def _with_scoring_steps(
     return replace(
         explanation,
         rows=() if row is None else tuple(indexed_query.explained_rows[row]),
-        rank_step=indexed_query.ranked_node(line.node),
+        rank_step=indexed_query.rank_step(line.node),
         why_not_ranked=indexed_query.why_not_ranked(line.node),
     )
 
@@ -181,7 +181,7 @@ def _problems_at(line: AnyLine, indexed_run: IndexedRun) -> Iterator[document.No
 # ---- Step 2: the query
 
 
-def explain_asking(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
+def explain_query_step(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
     """Return step 2 of a line: its query with the slot, the lines leading to it, and its LDC query as `unit`.
 
     A follow-on query asks about a parent answer: the step also has its places in the pool. If the query is not scored,
@@ -190,7 +190,7 @@ def explain_asking(query: LinkedQuery, indexed_run: IndexedRun) -> document.Aske
     entry_points = indexed_run.query(query.base_id).query.entry_points
     names = [entry_point.name for entry_point in entry_points if entry_point.name]
     return document.Asked(
-        rule="follow-on-queries" if query.level else "queries",
+        rule="follow-on-queries" if query.is_follow_on else "queries",
         query=query.full_id,
         name=names[0] if names else None,
         slot=query.slots[0] if query.slots else "",  # the first slot is the one to fill next

@@ -115,7 +115,7 @@ class NodeExplainer:
     def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
         """Collect the ranked nodes of a query from the rankings of its result.
 
-        `node_by_name` has the nodes of the query, with their lines, by fully qualified id: `CS14_0001:E1`. `ranker` has
+        `node_by_name` has the nodes of the query, with their lines, by full id: `CS14_0001:E1`. `ranker` has
         ranked them.
         """
         self._result = result
@@ -130,7 +130,7 @@ class NodeExplainer:
                 self._node_name_by_class[ranked_node.mapped_class] = ranked_node.name
 
     def explain_all(self, classes: AssessedClasses, most_justifications: int | None) -> dict[str, RankStep]:
-        """Return the explanation of every ranked node by its FQ node id.
+        """Return the explanation of every ranked node by its full node id.
 
         `classes` are the classes of the query in the pool. Only the first `most_justifications` lines of a node count;
         None means that all count.
@@ -153,7 +153,7 @@ class NodeExplainer:
         return explained
 
     def _placed_node(self, name: str) -> _PlacedNode:
-        """Return a node of the query with its place in the rankings and its useful lines; `name` is its FQ node id."""
+        """Return a node of the query with its place in the rankings and its useful lines; `name` is its full id."""
         node = self._node_by_name[name]
         return _PlacedNode(node, self._ranked_node_by_name[name], self._ranker.useful_lines(node.lines))
 

@@ -197,9 +197,9 @@ class Selectors:
     # -- Nodes and answers
 
     def nodes_of(self, text: str) -> Sequence[str]:
-        """Return the fully qualified ids of the nodes that a text names: itself, or all that end with its component.
+        """Return the full ids of the nodes that a text names: itself, or all that end with its component.
 
-        The text is a fully qualified id, `CS17_ENG_0001:E1`, or an id as in lines: `:E1` or `E1`.
+        The text is a full id, `CS17_ENG_0001:E1`, or an id as in lines: `:E1` or `E1`.
         """
         node_names = self._nodes_of_run()
         if text in node_names:
@@ -212,7 +212,7 @@ class Selectors:
         return nodes
 
     def _nodes_of_run(self) -> list[str]:
-        """Return the fully qualified ids of the nodes that have lines of the run, such as `CS17_ENG_0001:E1`."""
+        """Return the full ids of the nodes that have lines of the run, such as `CS17_ENG_0001:E1`."""
         node_names: list[str] = []
         for name, lines in self._links.lines_by_node.items():
             if any(self._indexed_run.is_of_run(line) for line in lines):
@@ -247,7 +247,7 @@ class Selectors:
 
 
 def _last_component(node_name: str) -> str:
-    """Return the last component of an FQ node id: `CS17_ENG_0001:E1` -> `E1`."""
+    """Return the last component of a full node id: `CS17_ENG_0001:E1` -> `E1`."""
     return node_name.rpartition(":")[2]
 
 

@@ -21,7 +21,7 @@ from cs_score.problems.codes import Severity
 from cs_score.verbs.explain.run_explanation import document
 from cs_score.verbs.explain.run_explanation.categories import SIDE_TEXTS, place_of_line, summary_of
 from cs_score.verbs.explain.run_explanation.indexed_run import IndexedQuery, IndexedRun
-from cs_score.verbs.explain.run_explanation.line_steps import describe_assessment, explain_asking
+from cs_score.verbs.explain.run_explanation.line_steps import describe_assessment, explain_query_step
 
 _MOST_COSTS: Final = 3
 """The number of mistakes that the overview of a run names."""
@@ -133,7 +133,7 @@ def _verdict_beside_others(row: str, indexed_query: IndexedQuery, tree: judging.
 def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation:
     """Return the explanation of a node: its lines, classes, ranks and effect.
 
-    `name` is its fully qualified id, such as `CS14_0001:E1`.
+    `name` is its full id, such as `CS14_0001:E1`.
     """
     lines_of_all_runs = indexed_run.run.links.lines_by_node[name]
     lines = [line for line in lines_of_all_runs if indexed_run.is_of_run(line)]
@@ -144,7 +144,7 @@ def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation
         query=query.full_id,
         lines=tuple([summary_of(line, indexed_run) for line in lines]),
         classes=_accepted_classes_of(lines, indexed_query),
-        rank_step=indexed_query.ranked_node(name),
+        rank_step=indexed_query.rank_step(name),
         why_not_ranked=indexed_query.why_not_ranked(name),
         effect=indexed_run.effect_without(lines),
     )
@@ -177,11 +177,11 @@ def explain_query(query: LinkedQuery, indexed_run: IndexedRun) -> document.Query
     A query of a query file is explained together with its follow-on queries, a follow-on query alone.
     """
     indexed_query = indexed_run.query(query.base_id)
-    parts = _parts_of_follow_on(query, indexed_run) if query.level else _parts_of_query(indexed_query)
+    parts = _parts_of_follow_on(query, indexed_run) if query.is_follow_on else _parts_of_query(indexed_query)
     line_summaries = [summary_of(line, indexed_run) for line in parts.lines]
     return document.QueryExplanation(
         query=query.full_id,
-        query_step=explain_asking(query, indexed_run),
+        query_step=explain_query_step(query, indexed_run),
         slots=query.slots,
         entry_points=_explained_entry_points(indexed_query),
         classes=tuple(_classes_in_rows(indexed_query, list(parts.rows_by_name))),
