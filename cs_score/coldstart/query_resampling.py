@@ -1,6 +1,7 @@
 """The bootstrap of the reference: scores of resamples of the queries, and percentile limits from them. A sample draws
-queries, some of them several times. Its tables have the rows of these queries, as often as the sample draws them. The
-values of the sample are the averages of these tables.
+LDC queries (questions with a slot-filling query for each of their entry points), some of them several times. Its tables
+have the rows of these queries, as often as the sample draws them. The values of the sample are the averages of these
+tables.
 
 Every value is a text with four decimals, as a table would show it, and the limits are computed from these texts, as the
 published intervals were.

@@ -1,6 +1,6 @@
-"""The result of a Cold Start scoring. Each entry point (mention of the entity) of an LDC query is scored as a query of
-its own. Table SF has the rows of all queries and their classes (answers), LDC-MAX those of each LDC query's best
-entry point, and LDC-MEAN the means over its entry points.
+"""The result of a Cold Start scoring. An LDC query is a question about an entity with several mentions (entry points);
+each entry point is scored as a slot-filling query of its own. Table SF has the rows of these queries and their classes
+(answers), LDC-MAX the rows of each LDC query's best entry point, and LDC-MEAN the means over its entry points.
 
 In a table of rankings, SF has a row for each query and level. Source: docs/background/scoring.md.
 """

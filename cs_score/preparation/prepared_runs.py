@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import join_first, one_line
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import encoded
+from cs_score.base.outputs import utf8_blocks
 from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
@@ -586,7 +586,7 @@ class _Validator(NamedTuple):
         texts = []
         for run_id in run_ids:
             checked_run = check_run(run_files, self.queries, self.limits, self.new_log(), only_run_id=run_id)
-            text = b"".join(encoded(checked_run.validated_text().pieces))
+            text = b"".join(utf8_blocks(checked_run.validated_text().pieces))
             texts.append(text)
             prepared_run = PreparedRun(
                 name=name,
