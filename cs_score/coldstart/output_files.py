@@ -645,8 +645,8 @@ def _as_64_bit_integer(number: float) -> int:
 def params_text(words: Iterable[str], folder: str, categories_by_side: Mapping[str, str], has_samples: bool) -> str:
     """Return the content of `.params`: the time, the working folder, the words of the command line, and the policy.
 
-    `categories_by_side` has the categories of IGNORE, RIGHT and WRONG as they were typed: `{"RIGHT":
-    "CORRECT:INEXACT"}`. `has_samples` says whether the call resamples queries.
+    `categories_by_side` has the categories of IGNORE, RIGHT and WRONG as they were typed, such as `CORRECT:INEXACT`.
+    `has_samples` says whether the call resamples queries.
     """
     sides = "".join([f"  {side} => {text}\n" for side, text in sorted(categories_by_side.items())])
     samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
