@@ -265,9 +265,9 @@ def _output_file_rows() -> list[tuple[str, str]]:
 def _policy_item_rows() -> list[tuple[str, str]]:
     """Return a row of help for each category of responses: its name, its meaning, and the switches that take it."""
     rows = []
-    for name, item in coldstart.POLICY_CATEGORIES.items():
-        switches = sorted(f"-{side.lower()}" for side in item.sides)
-        rows.append((name, f"{item.meaning}. Legal for {', '.join(switches)}."))
+    for name, category in coldstart.POLICY_CATEGORIES.items():
+        switches = sorted(f"-{side.lower()}" for side in category.sides)
+        rows.append((name, f"{category.meaning}. Legal for {', '.join(switches)}."))
     return rows
 
 

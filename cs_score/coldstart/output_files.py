@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.display import align_columns, one_line
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import blocks_of, encoded
+from cs_score.base.outputs import blocks_of, utf8_blocks
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
 from cs_score.coldstart.lines import Assessment, Response, load_order
@@ -645,8 +645,8 @@ def _as_64_bit_integer(number: float) -> int:
 def params_text(words: Iterable[str], folder: str, categories_by_side: Mapping[str, str], has_samples: bool) -> str:
     """Return the content of `.params`: the time, the working folder, the words of the command line, and the policy.
 
-    `categories_by_side` has the categories of IGNORE, RIGHT and WRONG as they were typed: `{"RIGHT":
-    "CORRECT:INEXACT"}`. `has_samples` says whether the call resamples queries.
+    `categories_by_side` has the categories of IGNORE, RIGHT and WRONG as they were typed, such as `CORRECT:INEXACT`.
+    `has_samples` says whether the call resamples queries.
     """
     sides = "".join([f"  {side} => {text}\n" for side, text in sorted(categories_by_side.items())])
     samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
@@ -743,15 +743,15 @@ def _pieces_of_run(
     response_blocks = _response_blocks(run, edition, is_first_run=run_number == 0)
     yield _FilePiece(run_number, "debug", response_blocks)
     for ending, text in _table_texts(run, chosen_columns):
-        yield _FilePiece(run_number, ending, encoded([text]))
+        yield _FilePiece(run_number, ending, utf8_blocks([text]))
     if run.average_precision is not None:
         ranking_blocks = _ranking_blocks(run, run.average_precision)
         yield _FilePiece(run_number, "debug", ranking_blocks)
         sections = _average_precision_sections(run, run.average_precision, chosen_columns)
-        yield _FilePiece(run_number, "ap", encoded(sections))
+        yield _FilePiece(run_number, "ap", utf8_blocks(sections))
     if run.bootstrap is not None:
         for ending, lines in _bootstrap_files(run.bootstrap, run.run_id):
-            yield _FilePiece(run_number, ending, encoded(lines))
+            yield _FilePiece(run_number, ending, utf8_blocks(lines))
 
 
 def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) -> Iterable[bytes]:
@@ -764,7 +764,7 @@ def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) ->
     if run.debug_text is not None:
         return chain(blocks_of(run.debug_text.responses), empty_line)
     text = responses_text(tallies_of(run.units), edition, is_first_run=is_first_run)
-    return chain(encoded(text), empty_line)
+    return chain(utf8_blocks(text), empty_line)
 
 
 def _ranking_blocks(run: ScoredRun, average_precision: AveragePrecision) -> Iterable[bytes]:
@@ -773,7 +773,7 @@ def _ranking_blocks(run: ScoredRun, average_precision: AveragePrecision) -> Iter
     If the run was scored in parts, the texts of the rankings are in files already.
     """
     if run.debug_text is None:
-        rankings = encoded(rankings_text(average_precision.rankings))
+        rankings = utf8_blocks(rankings_text(average_precision.rankings))
     else:
         rankings = blocks_of(run.debug_text.rankings)
     return chain([b"AP COMPUTATION DEBUG INFO BEGINS:\n"], rankings, [b"AP COMPUTATION DEBUG INFO ENDS\n"])
@@ -795,7 +795,7 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated
     for sentence in note_sentences(intervals.notes):
         lines.append(f"*{sentence}")
     lines.append(_sentence_on_resampling(intervals))
-    return encoded([f"{line}\n" for line in lines])
+    return utf8_blocks([f"{line}\n" for line in lines])
 
 
 def _interval_rows(run_id: str, intervals: ScoreIntervals, is_tab_separated: bool) -> list[list[str]]:
@@ -835,7 +835,7 @@ def _file_pieces(
 
     `params` is the content of `.params`. `intervals` has the intervals of each run; it is empty without intervals.
     """
-    yield _FilePiece(_WHOLE_CALL, "params", encoded([params]))
+    yield _FilePiece(_WHOLE_CALL, "params", utf8_blocks([params]))
     for run_number, run in enumerate(result.runs):
         yield from _pieces_of_run(run, run_number, chosen_columns, result.options.edition)
     for run_number, intervals_of_run in enumerate(intervals):

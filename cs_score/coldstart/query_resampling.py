@@ -59,9 +59,9 @@ def bootstrap(
 ) -> Bootstrap:
     """Return the values of every sample, such as its micro-averaged F1, and confidence limits of each value.
 
-    Values are kept as texts with four decimals, because the reference computes the limits from such texts.
-    The values are averages of rows in the `tables` of one run. `own_scores` are the averages of the run itself.
-    `metrics` says which of P, R and F the tables of the run show; only these have values.
+    The values are averages of rows in the `tables` of one run. They are kept as texts with four decimals, because the
+    reference computes the limits from such texts. `own_scores` are the averages of the run itself. `metrics` says which
+    of P, R and F the tables of the run show; only these have values.
     """
     if not samples:
         return Bootstrap(samples=(), values=(), limits=())

@@ -280,7 +280,7 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     """
     full_id = row.name.partition(":")[0]  # without the numbers of the class
     last_component = full_id.rpartition("_")[2]
-    if last_component in queries.ldc_id_by_query:  # nearly always: the id is no follow-on query's
+    if last_component in queries.ldc_id_by_query:  # nearly always; otherwise it may be a follow-on query
         return last_component
     parts = parse_query_id(full_id)
     return last_component if parts is None else parts.base_id
@@ -317,6 +317,7 @@ def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
     """
     if len(entry_points) == 1:
         return entry_points[0]
+    # Of several entry points with the highest F1, `max` returns the first.
     return max(entry_points, key=lambda entry_point: counted_f1(entry_point.rows))
 
 

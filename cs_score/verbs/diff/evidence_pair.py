@@ -77,9 +77,7 @@ class ExaminedPair:
         for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             groups = []
             for name, positions in positions_by_group.items():
-                keys_of_group = [
-                    keys[position] for position in positions
-                ]  # units are given by their position in `keys`
+                keys_of_group = [keys[position] for position in positions]  # positions are those in `keys`
                 groups.append(self._group(name, keys_of_group))
             groups_by_dimension[dimension] = tuple(groups)
         return groups_by_dimension

@@ -167,7 +167,7 @@ class _ComparedUnits:
         self._measure = measure
         self._summands_a = dict(zip(side_a.table.ids, side_a.table.rows))
         self._summands_b = dict(zip(side_b.table.ids, side_b.table.rows))
-        self._contributions = shares_of(self._summands_a, self._summands_b, measure)
+        self._units = shares_of(self._summands_a, self._summands_b, measure)
 
     def sides(self, unit_noun: str) -> Sides:
         """Return A and B as the sides of a comparison; `unit_noun` is the noun for their units, such as `SF query`.
@@ -181,16 +181,16 @@ class _ComparedUnits:
             formula=formula_of([self._measure]),
             unit=unit_noun,
             units="units",
-            has_contributions=all(unit.contribution is not None for unit in self._contributions),
+            has_contributions=all(unit.contribution is not None for unit in self._units),
         )
 
     def different_units(self) -> list[UnitShare]:
         """Return the units that count differently in A and B, the largest contribution first."""
         units = []
-        for share in self._contributions:
+        for unit in self._units:
             # Scores may be equal although the counts differ; such units contribute to the difference, too.
-            if self._summands_a.get(share.name) != self._summands_b.get(share.name):
-                units.append(UnitShare(unit=share.name, a=share.a, b=share.b, contribution=share.contribution))
+            if self._summands_a.get(unit.name) != self._summands_b.get(unit.name):
+                units.append(UnitShare(unit=unit.name, a=unit.a, b=unit.b, contribution=unit.contribution))
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
 
 
