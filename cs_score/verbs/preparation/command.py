@@ -143,7 +143,7 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
     run_file = command_line.positional_words[1]
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
-    validated_text = checked_run.validated()  # from now on all problems of the run are in the log
+    validated_text = checked_run.validated_text()  # from now on all problems of the run are in the log
     _remark_on_run(checked_run, validated_text, session)
     session.report_problems()
     if not session.has_errors:
@@ -412,7 +412,7 @@ def package_output(command_line: CommandLine, session: Session) -> int:
     _check_run_ids(checked_run, session)
     session.report_problems()
     if not session.has_errors:
-        validated_text = checked_run.validated()
+        validated_text = checked_run.validated_text()
         file_named(output_file).write(utf8_blocks(validated_text.pieces))
     return session.end_report(checked_run)
 
@@ -570,11 +570,11 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
     lines = _lines_of_run(run_file)
-    kept, discarded = _divide_lines(lines, most_documents)
-    file_named(output_file).write(utf8_blocks(kept))
-    _print_with_escapes("".join(discarded))
+    kept_texts, discard_messages = _divide_lines(lines, most_documents)
+    file_named(output_file).write(utf8_blocks(kept_texts))
+    _print_with_escapes("".join(discard_messages))
     # The status holds the lists, so that no time is spent on freeing them before the process ends.
-    return StatusWithResults(Status.DONE, (lines, kept, discarded))
+    return StatusWithResults(Status.DONE, (lines, kept_texts, discard_messages))
 
 
 def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
@@ -583,14 +583,14 @@ def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str],
     The lines with the first documents of each node are kept, up to `most_documents`. A message about another line is
     the line after `--discarding: `.
     """
-    kept = []
-    discarded = []
+    kept_texts = []
+    discard_messages = []
     for text, is_kept in zip(lines, kept_lines(lines, most_documents)):
         if is_kept:
-            kept.append(f"{text}\n")
+            kept_texts.append(f"{text}\n")
         else:
-            discarded.append(f"--discarding: {text}\n")
-    return kept, discarded
+            discard_messages.append(f"--discarding: {text}\n")
+    return kept_texts, discard_messages
 
 
 def _print_with_escapes(text: str) -> None:
