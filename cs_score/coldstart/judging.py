@@ -420,7 +420,7 @@ def build_tree(
             orphans.refuse_or_report(assessment)
             continue
         tree.add(name)
-        # The first assessment of a class decides on the slot that is filled below it.
+        # The first assessment of a class with a next slot decides on the slot that is filled below the class.
         if name not in tree.is_single_valued_by_node:
             _record_next_slot(tree, name, assessment.query)
         if assessment.is_accepted:
@@ -437,7 +437,7 @@ def _record_next_slot(tree: ClassTree, class_name: str, query: LinkedQuery) -> N
     """
     if len(query.slots) < 2:
         return
-    _, next_slot, *_ = query.slots
+    next_slot = query.slots[1]
     predicate = find_predicate(next_slot)
     tree.is_single_valued_by_node[class_name] = predicate is not None and predicate.is_single_valued
 
