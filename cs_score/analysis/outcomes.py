@@ -160,7 +160,7 @@ class TwoSided(Document, frozen=True, kw_only=True):
 def undefined_notes(reasons_by_name: Mapping[str, Mapping[str, str]], consequence: str = "") -> list[Note]:
     """Return notes that name the measures by which runs have no score, and say why.
 
-    `reasons_by_name` has by the name of each run the reasons by measure: `{"A": {"SF-AP": "no confidences"}}`.
+    `reasons_by_name` maps the name of each run to its reasons, by measure: `{"A": {"SF-AP": "no confidences"}}`.
     `consequence` is added to each note, and says what follows from the missing score.
     """
     notes = []
@@ -207,7 +207,7 @@ def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
     head = _scores_of_sides(sides)
     notes = _notes_on_contributions(sides)
     comparison = _compare_sides(sides, resampling)
-    if isinstance(comparison, Note):
+    if isinstance(comparison, Note):  # the note says why there is no comparison
         fields_without_comparison = dict.fromkeys(_COMPARED_FIELDS)
         return {**head, **fields_without_comparison, "verdict": "", "notes": (*notes, comparison)}
     notes += _notes_of_comparison(comparison)
@@ -292,57 +292,64 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemCompari
 def _verdict_on(sides: Sides, comparison: SystemComparison, pair: PairedSystems) -> str:
     """Return a sentence that says whether the two sides differ, and which one is better."""
     named_pair = replace(pair, a=sides.a.name, b=sides.b.name)
-    return verdicts.verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)
+    return verdicts.verdict_of(
+        [named_pair], comparison.primary.family, sides.measure, comparison.resampling.significance_level
+    )
 
 
 Key = TypeVar("Key")
 
 
 def contributions_of(
-    sums_a: Mapping[Key, Sequence[float]], sums_b: Mapping[Key, Sequence[float]], formula: SumsFormula
+    summands_a: Mapping[Key, Sequence[float]], summands_b: Mapping[Key, Sequence[float]], formula: SumsFormula
 ) -> dict[Key, float | None]:
     """Return how much each unit or group contributes to the difference between two scores, B minus A, by its key.
 
     A contribution is positive if the unit is better in B. The contributions of all units add up to the difference. They
     are all None if the score of a side is 0/0.
 
-    A score is computed by the `formula` from sums over units. `sums_a` and `sums_b` have each unit's numbers in these
-    sums (summands) in A and B. A unit that one side lacks adds nothing to the sums of that side. The units of A come
-    first, in their order.
+    A score is computed by the `formula` from sums over units. `summands_a` and `summands_b` have the numbers that each
+    unit adds to these sums in A and in B. A unit that one side lacks adds nothing to the sums of that side. The units
+    of A come first, in their order.
     """
-    keys = list(dict.fromkeys([*sums_a, *sums_b]))
+    keys = list(dict.fromkeys([*summands_a, *summands_b]))
     if not keys:
         return {}
-    ratio_a = _ratio_of(_rows_of_keys(keys, sums_a, other_sums=sums_b), formula)
-    ratio_b = _ratio_of(_rows_of_keys(keys, sums_b, other_sums=sums_a), formula)
+    ratio_a = _ratio_of(_summands_of_keys(keys, summands_a, summands_of_other_side=summands_b), formula)
+    ratio_b = _ratio_of(_summands_of_keys(keys, summands_b, summands_of_other_side=summands_a), formula)
     contributions = arithmetic.unit_contributions(ratio_a, ratio_b)
     if contributions is None:
         return dict.fromkeys(keys)
     return dict(zip(keys, contributions.tolist()))
 
 
-def _rows_of_keys(
-    keys: Sequence[Key], sums_by_key: Mapping[Key, Sequence[float]], other_sums: Mapping[Key, Sequence[float]]
+def _summands_of_keys(
+    keys: Sequence[Key],
+    summands_by_key: Mapping[Key, Sequence[float]],
+    summands_of_other_side: Mapping[Key, Sequence[float]],
 ) -> list[Sequence[float]]:
     """Return the summands of the unit or group with each key: `[(1, 0), (0, 0)]`. Missing summands are zeros.
 
-    `sums_by_key` has the summands on one side. `other_sums` has those of the other side, and says how many there are.
+    `summands_by_key` has the summands of one of two sides. A key that it lacks is among the `summands_of_other_side`,
+    which tell how many zeros are needed.
     """
     rows = []
     for key in keys:
-        if key in sums_by_key:
-            rows.append(sums_by_key[key])
+        if key in summands_by_key:
+            rows.append(summands_by_key[key])
         else:
-            rows.append((0.0,) * len(other_sums[key]))
+            zeros = (0.0,) * len(summands_of_other_side[key])
+            rows.append(zeros)
     return rows
 
 
 def _ratio_of(rows: Sequence[Sequence[float]], formula: SumsFormula) -> Any:
-    """Return arrays with the numerator and the denominator of each row, by a formula of one measure.
+    """Return a `Ratio` of two arrays: the numerators and the denominators of all rows, by a formula of one measure.
 
     A row has the summands of a unit or a group: `(1, 0, 2)`.
     """
     columns = np.array(rows, dtype=np.float64).T  # (summands, rows)
+    # A formula returns a score for each of its measures. It divides with its second argument, here into a `Ratio`.
     [ratio] = formula(list(columns), Ratio)
     return ratio
 
@@ -375,7 +382,7 @@ def _score_lines(difference: TwoSided, what_was_scored: str) -> list[str]:
         ("B", f"{difference.b:.4f}", safe_cell(difference.names["b"])),
         ("B - A", f"{difference.difference:+.4f}", ""),
     ]
-    return align_columns(rows, (False, True, False))
+    return align_columns(rows, to_the_right=(False, True, False))
 
 
 def comparison_sentences(difference: TwoSided) -> list[str]:
@@ -426,6 +433,7 @@ def shortened(document: Any, top: int | None) -> Any:
     for name in _SHORTENED_FIELDS:
         if hasattr(document, name):
             changes[name] = getattr(document, name)[:top]
+    # A document with two sides records the number, since it does not say how many units and answers there are.
     if isinstance(document, TwoSided):
         changes["top"] = top
     return replace(document, **changes)
@@ -434,8 +442,8 @@ def shortened(document: Any, top: int | None) -> Any:
 def json_text(document: Any) -> Iterator[str]:
     """Yield the JSON of a document in pieces, in ASCII; each key and each item of a list begins a line.
 
-    Mistakes are converted one at a time to save memory. Each may hold a whole prediction without the mistake, so that
-    all of them together can be many times as large as the predictions.
+    Mistakes are converted one at a time to save memory. Each may hold a whole prediction as it would be if the mistake
+    were corrected, so that all of them together can be many times as large as the predictions.
     """
     mistakes = getattr(document, "mistakes", None)
     # The empty list keeps the place of the mistakes among the keys.
@@ -461,7 +469,7 @@ def _json_of_member(content: Any) -> Iterator[str]:
 
 
 def _json_list(items: Sequence[Any]) -> Iterator[str]:
-    """Yield the JSON of a list in pieces; each item begins a line."""
+    """Yield the JSON of a list with at least one item in pieces; each item begins a line."""
     separator = "["
     for item in items:
         yield f"{separator}\n {json_line(to_builtins(item))}"

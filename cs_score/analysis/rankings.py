@@ -65,8 +65,8 @@ class MeasureFormula(Record):
         A unit that the table does not have gets zeros. So does a column that it does not have, such as one of a hop
         that no query asks for.
         """
-        has_same_shape = table.columns == self.columns and list(units) == units_of(table.ids)
-        if has_same_shape:
+        is_already_in_order = table.columns == self.columns and list(units) == units_of(table.ids)
+        if is_already_in_order:
             return list(table.rows)
         row_by_unit = dict(zip(units_of(table.ids), table.rows))
         zeros = (0.0,) * len(table.columns)
@@ -118,16 +118,16 @@ def _quotient(ratio: Ratio) -> float | None:
     return quotient
 
 
-def measure_formula(mode: str, names: Sequence[str]) -> MeasureFormula:
-    """Return the formula of the measures of a task (`mode`) with some names.
+def measure_formula(task: str, names: Sequence[str]) -> MeasureFormula:
+    """Return the formula that computes the measures called `names` from the statistics of a task's units.
 
     Raises UsageError for a name that no measure of the task has.
     """
-    if mode == COLD_START_MODE:
+    if task == COLD_START_MODE:
         measures = [parse_measure(name) for name in names]
-        return MeasureFormula(tuple(names), sum_columns_of(measures), formula_of(measures))
-    evidence_mode = mode_named(mode)
-    return MeasureFormula(tuple(names), evidence_mode.columns, evidence_mode.formula_of(names))
+        return MeasureFormula(names=tuple(names), columns=sum_columns_of(measures), formula=formula_of(measures))
+    mode = mode_named(task)  # the rules of an evidence task
+    return MeasureFormula(names=tuple(names), columns=mode.columns, formula=mode.formula_of(names))
 
 
 def units_of_runs(ids_of_runs: Iterable[tuple[str, ...]]) -> list[Unit]:
@@ -222,8 +222,9 @@ class _PairTests(Record):
 
         A win is a unit in which `row` is better than `other_row`. The effect size is positive if `row` is better.
         """
-        other_ratios = self.systems.unit_ratios_of(other_row, 0)
-        ratios_of_row = self.systems.unit_ratios_of(row, 0)
+        only_measure = 0  # its position among the measures
+        other_ratios = self.systems.unit_ratios_of(other_row, only_measure)
+        ratios_of_row = self.systems.unit_ratios_of(row, only_measure)
         size = size_of_difference(other_ratios, ratios_of_row)
         return TestedRow(effect_size=size.effect_size, wins=size.wins, ties=size.ties, losses=size.losses)
 
@@ -233,7 +234,7 @@ class _PairTests(Record):
 
     def _differs(self, other_row: int, row: int) -> bool:
         """Return whether two rows differ significantly."""
-        return self._p_value(other_row, row) <= self.systems.settings.level
+        return self._p_value(other_row, row) <= self.systems.settings.significance_level
 
 
 def compare_rows(
@@ -246,10 +247,12 @@ def compare_rows(
     baseline, nothing is tested. A comparison of the same runs makes the same tests.
     """
     units = units_of_runs(table.ids for table in tables)
-    if not units or len(tables) < 2:
-        return RowTests(_equal_rows(len(tables)))
-    if len(tables) > MOST_SYSTEMS and not resampling.baseline:
-        return RowTests([TestedRow() for _ in tables], notes=(_note_of_too_many_pairs(len(tables)),))
+    run_count = len(tables)
+    if not units or run_count < 2:
+        return RowTests(_equal_rows(run_count))
+    if run_count > MOST_SYSTEMS and not resampling.baseline:
+        untested_rows = [TestedRow()] * run_count
+        return RowTests(untested_rows, notes=(_note_of_too_many_pairs(run_count),))
     pairs = family_pairs(names, resampling)
     systems = formula.systems(tables, units, resampling)
     tests = family_tests(systems, pairs)
@@ -257,7 +260,7 @@ def compare_rows(
     return RowTests(
         rows=_tested_rows(systems, tests),
         family=tests.family,
-        verdict=verdict_of(row_pairs, tests.family, formula.names[0], systems.settings.level),
+        verdict=verdict_of(row_pairs, tests.family, formula.names[0], systems.settings.significance_level),
         notes=_notes_on_rows(names, systems, tests),
     )
 
@@ -272,7 +275,10 @@ def _equal_rows(row_count: int) -> list[TestedRow]:
 
 
 def _tested_rows(systems: ResampledSystems, tests: FamilyTests) -> list[TestedRow]:
-    """Return each row with its difference from the baseline, or with its tier if there is no baseline."""
+    """Return each row with its difference from the baseline, or with its tier if there is no baseline.
+
+    A tier is a group of rows that do not differ significantly from its best row.
+    """
     pair_tests = _PairTests(systems, tests.adjusted_p_by_pair())
     if not systems.settings.baseline:
         return pair_tests.tiers()
@@ -293,8 +299,9 @@ def _notes_on_rows(names: Sequence[str], systems: ResampledSystems, tests: Famil
     """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
     [unit_count] = count_units_with_content(systems)  # there is one number, as there is only one measure
     copies = groups_of_copies(systems, names, tests.pairs)
-    note_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.level)
-    return note_on_units + note_on_copies(copies)
+    notes_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.significance_level)
+    notes_on_near_copies = note_on_copies(copies)
+    return notes_on_units + notes_on_near_copies
 
 
 def _note_of_too_many_pairs(run_count: int) -> Note:
@@ -423,13 +430,13 @@ ScoresByRanking: TypeAlias = Mapping[RunRanking, Sequence[float | None]]
 def compare_rankings(
     scores_by_ranking: ScoresByRanking,
     resampled_by_ranking: Mapping[RunRanking, Floats] | None = None,
-    level: float = 0.05,
+    excluded_share: float = 0.05,
 ) -> Stability:
-    """Return how far each two rankings agree (tau-b), and how certain the first place of each ranking is.
+    """Return how far the two rankings of each pair agree (tau-b), and how certain the first place of each ranking is.
 
     `resampled_by_ranking` has the scores (runs, N) of each ranking in the same N resamples. With them tau-b gets an
-    interval over the runs that have a score in all rankings. The interval leaves out the share `level` of the
-    resamples. Each run gets the share of resamples in which it is first.
+    interval over the runs that have a score in all rankings. The interval has all resampled values but the
+    `excluded_share`: 0.05 for a 95 % interval. Each run gets the share of resamples in which it is first.
     """
     resampled_taus = None
     if resampled_by_ranking:
@@ -438,12 +445,12 @@ def compare_rankings(
     for ranking, scores in scores_by_ranking.items():
         resampled_scores = resampled_by_ranking[ranking] if resampled_by_ranking else None
         first_places.append(_first_place(ranking, scores, resampled_scores))
-    pairs = _ranking_pairs(scores_by_ranking, resampled_taus, level)
+    pairs = _ranking_pairs(scores_by_ranking, resampled_taus, excluded_share)
     return Stability(tuple(pairs), tuple(first_places))
 
 
 def _resampled_taus(scores_by_ranking: ScoresByRanking, resampled_by_ranking: Mapping[RunRanking, Floats]) -> Floats:
-    """Return tau-b of every two rankings in each of N resamples: (N, rankings, rankings).
+    """Return tau-b of each pair of rankings in each of N resamples: (N, rankings, rankings).
 
     It is over the runs that have a score in all rankings. `resampled_by_ranking` has the scores (runs, N) of each
     ranking in the resamples.
@@ -454,18 +461,19 @@ def _resampled_taus(scores_by_ranking: ScoresByRanking, resampled_by_ranking: Ma
 
 
 def _ranking_pairs(
-    scores_by_ranking: ScoresByRanking, resampled_taus: Floats | None, level: float
+    scores_by_ranking: ScoresByRanking, resampled_taus: Floats | None, excluded_share: float
 ) -> list[RankingPair]:
-    """Return tau-b of each two rankings, with its interval if there are resamples.
+    """Return tau-b of each pair of rankings, with its interval if there are resamples.
 
-    `resampled_taus` (N, rankings, rankings) has tau-b in N resamples. The interval leaves out the share `level`.
+    `resampled_taus` (N, rankings, rankings) has tau-b in N resamples. The interval leaves out the `excluded_share` of
+    these values: 0.05 for a 95 % interval.
     """
     pairs = []
     for (index_a, a), (index_b, b) in combinations(enumerate(scores_by_ranking), 2):
         tau = _tau_of_common_runs(scores_by_ranking[a], scores_by_ranking[b])
         limits = None
         if resampled_taus is not None and tau is not None:
-            limits = _limits_of(resampled_taus[:, index_a, index_b], level)
+            limits = _limits_of(resampled_taus[:, index_a, index_b], excluded_share)
         pairs.append(RankingPair(a, b, tau, limits))
     return pairs
 
@@ -487,41 +495,42 @@ def _tau_of_common_runs(scores_a: Sequence[float | None], scores_b: Sequence[flo
     return tau_b(common_a, common_b)
 
 
-def _limits_of(resampled_taus: Floats, level: float) -> RankingLimits | None:
-    """Return the limits of tau-b that leave out the share `level` of its values (N,) in resamples, half on either side.
+def _limits_of(resampled_taus: Floats, excluded_share: float) -> RankingLimits | None:
+    """Return the limits of the central resampled values of tau-b, without the `excluded_share` at both ends together.
 
-    Returns None if tau-b is undefined in too many resamples.
+    `resampled_taus` (N,) are its values in N resamples. Returns None if tau-b is undefined in too many of them.
     """
     taus = defined_resamples(resampled_taus)
     if taus is None:
         return None
-    low, high = np.quantile(taus, [level / 2, 1 - level / 2], method="linear").tolist()
+    half_share = excluded_share / 2
+    low, high = np.quantile(taus, [half_share, 1 - half_share], method="linear").tolist()
     return RankingLimits(low, high)
 
 
 def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled_scores: Floats | None) -> FirstPlace:
     """Return the runs in first place of a ranking, and the share of resamples in which each run is first.
 
-    `scores` has the score of each run, None for a run without one. `resampled_scores` are the scores (runs, N) in N
-    resamples; without them there are no shares.
+    `scores` has the score of each run, None for a run without one; runs are known by their positions there.
+    `resampled_scores` are the scores (runs, N) in N resamples; without them there are no shares.
     """
-    score_by_run = {position: score for position, score in enumerate(scores) if score is not None}
-    best_score = max(score_by_run.values(), default=0.0)
+    score_by_position = {position: score for position, score in enumerate(scores) if score is not None}
+    best_score = max(score_by_position.values(), default=0.0)
     # Scores that differ by no more than rounding share the first place.
     lowest_in_first_place = best_score - TIE_TOLERANCE * abs(best_score)
-    first_runs = tuple([position for position, score in score_by_run.items() if score >= lowest_in_first_place])
-    share_by_run: Mapping[int, float | None] = {}
-    if resampled_scores is not None and score_by_run:
-        share_by_run = _share_by_run(list(score_by_run), resampled_scores)
-    shares = tuple([share_by_run.get(position) for position in range(len(scores))])
-    return FirstPlace(ranking.measure, ranking.policy, first_runs, shares)
+    first_positions = [position for position, score in score_by_position.items() if score >= lowest_in_first_place]
+    share_by_position: Mapping[int, float | None] = {}
+    if resampled_scores is not None and score_by_position:
+        share_by_position = _share_by_position(list(score_by_position), resampled_scores)
+    shares = [share_by_position.get(position) for position in range(len(scores))]
+    return FirstPlace(measure=ranking.measure, policy=ranking.policy, runs=tuple(first_positions), shares=tuple(shares))
 
 
-def _share_by_run(positions: Sequence[int], resampled_scores: Floats) -> dict[int, float | None]:
+def _share_by_position(positions: Sequence[int], resampled_scores: Floats) -> dict[int, float | None]:
     """Return the share of resamples in which a run is first, by the position of the run: `{0: 0.75, 2: 0.25}`.
 
     Only the runs at the given positions are compared. `resampled_scores` are the scores (runs, N) of all runs in N
-    resamples.
+    resamples. All shares are None if too many resamples have no score.
     """
     shares = first_place_shares(resampled_scores[positions])
     return dict(zip(positions, shares))
@@ -535,11 +544,12 @@ def resample_scores(
     The resamples are the same for all runs. A score is not a number if the run has no table (None), or the score is
     undefined in the resample.
     """
-    table_by_run = {position: table for position, table in enumerate(tables) if table is not None}
+    table_by_position = {position: table for position, table in enumerate(tables) if table is not None}
     scores: Floats = np.full((len(formula.names), len(tables), resampling.resamples), np.nan)
-    if units and table_by_run:
-        systems = formula.systems(table_by_run.values(), units, resampling)
-        scores[:, list(table_by_run)] = systems.resampled_scores
+    if units and table_by_position:
+        systems = formula.systems(table_by_position.values(), units, resampling)
+        positions_with_table = list(table_by_position)
+        scores[:, positions_with_table] = systems.resampled_scores
     return list(scores)
 
 
@@ -547,8 +557,7 @@ def first_place_shares(resampled_scores: Floats) -> list[float | None]:
     """Return for each run the share of resamples in which its score is the highest.
 
     `resampled_scores` are the scores (runs, N) in N resamples. Runs that share the first place of a resample share it
-    evenly.
-    All shares are None if too many resamples have no score.
+    evenly. All shares are None if too many resamples have no score.
     """
     scores = defined_resamples(resampled_scores)
     if scores is None:
@@ -565,7 +574,7 @@ _CELLS_AT_ONCE: Final = 1 << 17
 
 
 def _taus_of_resamples(scores: Floats) -> Floats:
-    """Return tau-b of every two rankings in each of N resamples: (N, rankings, rankings).
+    """Return tau-b of each pair of rankings in each of N resamples: (N, rankings, rankings).
 
     `scores` (rankings, runs, N) are the scores in the resamples. A value is not a number if tau-b is undefined, or a
     run has no score. The resamples are dealt with in parts that fit into memory.
@@ -581,21 +590,23 @@ def _taus_of_resamples(scores: Floats) -> Floats:
 
 
 def _taus_at_once(scores: Floats) -> Floats:
-    """Return tau-b of every two rankings in each of N resamples, (N, rankings, rankings), all computed at once.
+    """Return tau-b of each pair of rankings in each of N resamples, (N, rankings, rankings), all computed at once.
 
-    `scores` (rankings, runs, N) are the scores in the resamples. The sum of the products of the signs of pairs in two
-    rankings is concordant - discordant; for a ranking with itself it is the number of its untied pairs. A value is not
-    a number if tau-b is undefined, or a run has no score.
+    With C concordant and D discordant pairs of runs, and u pairs that are not tied in a ranking, tau-b of the rankings
+    i and j is (C - D) / sqrt(u_i * u_j). C - D is the sum of the products of the signs of all pairs in both rankings;
+    for a ranking with itself this sum is u. `scores` (rankings, runs, N) are the scores in the resamples. A value is
+    not a number if tau-b is undefined, or a run has no score.
     """
     signs = _signs_of_pairs(scores)  # (N, rankings, pairs of runs)
     # (N, rankings, rankings); all products are whole numbers, so that their sum is exact in any order.
     concordant_less_discordant = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)
-    untied_pairs = np.diagonal(concordant_less_discordant, axis1=1, axis2=2)  # (N, rankings)
-    products_of_untied = untied_pairs[:, :, np.newaxis] * untied_pairs[:, np.newaxis]  # (N, rankings, rankings)
+    untied_counts = np.diagonal(concordant_less_discordant, axis1=1, axis2=2)  # u: (N, rankings)
+    products_of_untied = untied_counts[:, :, np.newaxis] * untied_counts[:, np.newaxis, :]  # u_i * u_j
     with np.errstate(invalid="ignore"):
         taus: Floats = concordant_less_discordant / np.sqrt(products_of_untied)
     lacks_score = np.asarray(np.isnan(scores).any(axis=1)).T  # (N, rankings)
-    taus[lacks_score[:, :, np.newaxis] | lacks_score[:, np.newaxis]] = np.nan
+    is_undefined = lacks_score[:, :, np.newaxis] | lacks_score[:, np.newaxis, :]  # i or j lacks a score
+    taus[is_undefined] = np.nan
     return taus
 
 

@@ -156,7 +156,7 @@ def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
     required_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     optional_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for option in SCORING_OPTIONS:
-        is_always_recorded = option.is_recorded(DEFAULT_OPTIONS)
+        is_always_recorded = option.is_recorded(DEFAULT_OPTIONS)  # even if it has its default
         if is_always_recorded:
             required_fields.append((option.name, option.json_type))
         else:
@@ -189,6 +189,7 @@ def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> 
     if settings is None:
         return None
     resampling = convert_value(settings, Resampling, file, place)
+    # Without a number of resamples a computation draws as many as it needs. Recorded settings have the number.
     if resampling.can_grow:
         raise InputError("says no number of resamples", file=file, place=place)
     if resampling.resamples > MANY_RESAMPLES and not is_forced:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cs_score.analysis.sampled_pools import (
     AnswerNumbers,
-    Inclusion,
     SampledItem,
     SampledPoolDocument,
     SampledRunItems,
+    StrataTable,
     Stratum,
     estimate_runs,
 )
@@ -49,6 +49,7 @@ STRATUM_COLUMNS_WITH_SECOND_LABELS: Final[Sequence[str]] = (*STRATUM_COLUMNS, "l
 def read_second_assessments(result: ScoredPredictions, file: Input | None) -> JudgedFile | None:
     """Return the file of a second assessor's labels of judged answers; None if no file is given.
 
+    The task of the result is checked even then, since `--inclusion` needs labels with or without a second assessor.
     Raises InputError for a file that has no labels, and for a label that the policy of the result does not name;
     UsageError for the result of a task whose answers have no labels.
     """
@@ -65,38 +66,40 @@ def read_second_assessments(result: ScoredPredictions, file: Input | None) -> Ju
 def estimate_from_labels(
     results: Mapping[str, ScoredPredictions],
     second_assessments: JudgedFile | None,
-    inclusion: Inclusion,
+    strata_table: StrataTable,
     confidence: float = 95.0,
 ) -> SampledPoolDocument:
     """Return what runs of judged answers would score if all answers were assessed, estimated from a sample.
 
-    `results` are the runs by name. The difference of every two runs is also estimated. `second_assessments` has
-    the labels of a second assessor, or is None if there was none. `inclusion` has the strata with the probability that
-    an answer was assessed.
-    Raises InputError for an answer without a stratum, for a stratum without assessed answers, and for an answer that
-    was not assessed although the probability of its stratum is 1.
+    `results` are the runs by name. The difference of every two runs is also estimated. `second_assessments` has the
+    labels of a second assessor, or is None if there was none. `strata_table` has the strata with the probability that
+    an answer was assessed. Raises InputError for an answer without a stratum, for a stratum without assessed answers,
+    and for an answer that was not assessed although the probability of its stratum is 1.
     """
+    # Each run adds its answers to these numbers, so that an answer has the same number in all runs.
     number_by_answer: AnswerNumbers = {}
+    # Only where a second assessor labelled the sample, all answers have labels of a first one.
+    has_first_labels = second_assessments is not None
     items_by_run = {}
     for name, result in results.items():
-        run = _JudgedRun(result, inclusion, number_by_answer, has_predictions=second_assessments is not None)
+        run = _JudgedRun(result, strata_table, number_by_answer, has_first_labels)
         items_by_run[name] = run.sampled_items(name, second_assessments)
     task = next(iter(results.values())).mode.name
-    return estimate_runs(task, MEASURE, items_by_run, inclusion, confidence)
+    return estimate_runs(task, MEASURE, items_by_run, strata_table, confidence)
 
 
 class _JudgedRun(Record):
     """A scored run of judged answers, of which a sample was assessed, and the strata of the sample.
 
     An item of the sample is an answer with the probability that it was assessed. `number_by_answer` numbers the answers
-    of all runs; the answers of this run are added to it. If `has_predictions`, the label of a first assessor predicts
-    whether an answer is right; otherwise the prediction of its stratum does.
+    of all runs; the answers of this run are added to it. If `has_first_labels`, all answers have labels of a first
+    assessor, which predict whether they are right; otherwise the table of strata has a prediction.
     """
 
     result: ScoredPredictions
-    inclusion: Inclusion
+    strata_table: StrataTable
     number_by_answer: AnswerNumbers
-    has_predictions: bool
+    has_first_labels: bool
 
     def sampled_items(self, name: str, second_assessments: JudgedFile | None) -> SampledRunItems:
         """Return the answers of the run, which is called `name` in messages, with its ordinary score.
@@ -109,39 +112,42 @@ class _JudgedRun(Record):
             name=name,
             items=[self._item(answer) for answer in answers],
             score=self.result.scores[MEASURE],
-            score_right=sums["right"],
+            right_count=sums["right"],
             signature=str(self.result.origin.signature.of(MEASURE)),
         )
 
     def _item(self, answer: SampledAnswer) -> SampledItem:
         """Return an answer of the run with its value, and with the probability that it was assessed.
 
-        Raises InputError if the answer has no stratum, or if it was not assessed although the probability is 1.
+        Items of a sample may have a parent that is drawn first. A judged answer has no other parent than itself: it is
+        drawn with the probability of its stratum, and as its own child with the probability 1. Raises InputError if the
+        answer has no stratum, or if it was not assessed although the probability is 1.
         """
         position = self._stratum_of(answer)
-        stratum: Stratum = self.inclusion.strata[position]
+        stratum: Stratum = self.strata_table.strata[position]
         if stratum.probability == 1 and not answer.is_sampled:
-            self.inclusion.refuse_unassessed(stratum, self._place_of(answer))
-        number = self.number_by_answer.setdefault(answer.identity, len(self.number_by_answer))
+            self.strata_table.refuse_unassessed(stratum, self._place_of(answer))
+        answer_number = self.number_by_answer.setdefault(answer.identity, len(self.number_by_answer))
         is_counted = answer.value is not None
         return SampledItem(
             right=answer.value or 0.0,
             times_counted=float(is_counted),
             is_assessed=answer.is_sampled,
             draw_probability=1.0,
-            answer=number,
-            parent=number,
+            answer=answer_number,
+            parent=answer_number,
             draw_probability_of_parent=stratum.probability,
             stratum=position,
-            prediction=(answer.predicted_value or 0.0) if self.has_predictions else stratum.prediction,
+            prediction=(answer.predicted_value or 0.0) if self.has_first_labels else stratum.prediction,
         )
 
     def _stratum_of(self, answer: SampledAnswer) -> int:
         """Return the position of the first stratum that an answer fits. Raises InputError if the answer fits none."""
         line = answer.line
+        # With a second assessor, strata may have been drawn by the label that the first assessor gave the answer.
         cells = {"unit": answer.unit, "answer": line.answer, "evidence": line.evidence, "label": answer.first_label}
         place = f"{self._place_of(answer)} ({answer.unit}, {line.answer})"
-        return self.inclusion.stratum_of(cells, line.confidence, place)
+        return self.strata_table.stratum_of(cells, line.confidence, place)
 
     def _place_of(self, answer: SampledAnswer) -> str:
         """Return the file and line of an answer: `answers.jsonl line 12`."""

@@ -69,20 +69,23 @@ _REMEDY: Final = (
 class Stratum(Record):
     """A stratum: some kind of answers, from a line of the table of strata.
 
-    `number` is the number of the line. An answer fits the stratum if it has the `cells` (`{"slot": "per:age"}`) and at
-    least the `confidence`. `probability` is the probability that such an answer was assessed, `prediction` the
+    `line_number` is the number of the line. An answer fits the stratum if it has the `cells` (`{"slot": "per:age"}`)
+    and at least the `confidence`. `probability` is the probability that such an answer was assessed, `prediction` the
     predicted probability that it is right.
     """
 
-    number: int
+    line_number: int
     cells: Mapping[str, str]
     probability: float
     prediction: float
     confidence: float
 
 
-class Inclusion(Record):
-    """The probabilities with which answers were assessed, by stratum; `file` is the name of the table in messages."""
+class StrataTable(Record):
+    """The strata of answers with the probability that an answer was assessed; `file` is the table's name in messages.
+
+    The option `--inclusion` names the table.
+    """
 
     file: str
     strata: tuple[Stratum, ...]
@@ -101,23 +104,23 @@ class Inclusion(Record):
     def refuse_unassessed(self, stratum: Stratum, place: str) -> NoReturn:
         """Raise InputError for the answer at a `place`, which was not assessed though its probability was 1."""
         problem = f"the probability is 1, but {place} was not assessed"
-        raise InputError(problem, file=self.file, place=f"line {stratum.number}")
+        raise InputError(problem, file=self.file, place=f"line {stratum.line_number}")
 
 
-def read_inclusion(file: Input, answer_columns: Sequence[str] = COLD_START_COLUMNS) -> Inclusion:
+def read_strata_table(file: Input, answer_columns: Sequence[str] = COLD_START_COLUMNS) -> StrataTable:
     """Return the strata in a file: a table with a line for each stratum.
 
     The table has the column `probability` and any of `confidence`, `prediction` and `answer_columns`, which describe
     answers: in Cold Start query, slot, value and provenance. A cell of these that is empty or `*` fits all answers.
-    Raises InputError with the line for other columns, and for numbers that are no probabilities.
+    Raises InputError with the line for other columns, and for a number below 0 or above 1.
     """
     table = read_delimited(file)
     _check_columns(table, answer_columns)
     strata = []
-    for number, cells in table.rows:
+    for line_number, cells in table.rows:
         cell_by_column = dict(zip(table.columns, cells))
-        strata.append(_read_stratum(number, cell_by_column, answer_columns, table.file))
-    return Inclusion(table.file, tuple(strata))
+        strata.append(_read_stratum(line_number, cell_by_column, answer_columns, table.file))
+    return StrataTable(table.file, tuple(strata))
 
 
 def _check_columns(table: Delimited, answer_columns: Sequence[str]) -> None:
@@ -129,30 +132,34 @@ def _check_columns(table: Delimited, answer_columns: Sequence[str]) -> None:
         raise InputError(problem, file=table.file, place="line 1", remedy=_REMEDY)
 
 
-def _read_stratum(number: int, cell_by_column: Mapping[str, str], answer_columns: Sequence[str], file: str) -> Stratum:
-    """Return the stratum in line `number` of the table. Raises InputError for numbers that are no probabilities.
+def _read_stratum(
+    line_number: int, cell_by_column: Mapping[str, str], answer_columns: Sequence[str], file: str
+) -> Stratum:
+    """Return the stratum in a line of the table, by the line's number.
 
-    `answer_columns` are the columns that describe answers. A number that is missing is 0, except the probability.
+    `answer_columns` are the columns that describe answers. Raises InputError if the probability, the prediction or the
+    confidence is below 0 or above 1. A missing prediction or confidence is 0; the probability must not be missing.
     """
     number_by_column = {}
     for column in _NUMBER_COLUMNS:
+        # `_check_columns` has refused tables without the column of the probability.
         cell = cell_by_column.get(column, "0")
-        number_by_column[column] = _read_number(column, cell, file, place=f"line {number}")
-    answer_cells = _demanded_cells(cell_by_column, answer_columns)
-    return Stratum(number=number, cells=answer_cells, **number_by_column)
+        number_by_column[column] = _read_number(column, cell, file, place=f"line {line_number}")
+    answer_cells = _cells_to_match(cell_by_column, answer_columns)
+    return Stratum(line_number=line_number, cells=answer_cells, **number_by_column)
 
 
-def _demanded_cells(cell_by_column: Mapping[str, str], answer_columns: Sequence[str]) -> dict[str, str]:
+def _cells_to_match(cell_by_column: Mapping[str, str], answer_columns: Sequence[str]) -> dict[str, str]:
     """Return the cells that an answer must have to fit a stratum, by column: `{"slot": "per:age"}`.
 
     `cell_by_column` is the stratum's line in the table. A cell that is missing, empty or `*` fits all answers.
     """
-    demanded_cells = {}
+    cells_to_match = {}
     for column in answer_columns:
         cell = cell_by_column.get(column, _ANY)
         if cell not in ("", _ANY):
-            demanded_cells[column] = cell
-    return demanded_cells
+            cells_to_match[column] = cell
+    return cells_to_match
 
 
 def _read_number(column: str, cell: str, file: str, place: str) -> float:
@@ -160,8 +167,9 @@ def _read_number(column: str, cell: str, file: str, place: str) -> float:
 
     Raises InputError for anything else, and for 0 in the column `probability`. The error names the `place` of the cell.
     """
-    if _is_allowed(column, cell or "0"):
-        return float(cell or 0)
+    number_text = cell or "0"
+    if _is_allowed(column, number_text):  # 0, and so an empty cell, is not allowed as a probability
+        return float(number_text)
     allowed = "above 0 and at most 1" if column == "probability" else "from 0 to 1"
     problem = f"{column} {cell or 'missing'}: a number {allowed} is needed"
     raise InputError(problem, file=file, place=place)
@@ -279,17 +287,18 @@ class _AnswerReader:
     """Reads the answers of a scored run as items of a sample. An item says whether an answer is right, and how probable
     it was that it would be assessed.
 
-    `number_by_answer` numbers the answers of all runs; those of this run are added to it.
+    `number_by_answer` numbers the answers of all runs; the answers of this run are added to it.
     """
 
-    def __init__(self, scored: AnalysedRun, inclusion: Inclusion, number_by_answer: AnswerNumbers) -> None:
-        """Find the first-hop answers of a scored run, from which its second-hop answers follow.
+    def __init__(self, scored: AnalysedRun, strata_table: StrataTable, number_by_answer: AnswerNumbers) -> None:
+        """Index the counted lines of a scored run by the follow-on queries about their answers.
 
-        `inclusion` has the strata of all answers. `number_by_answer` gets a number for each answer of any run; runs
-        that share it have the same number for the same answer.
+        Second-hop answers find the first-hop answer that their query is about by this index. `number_by_answer` has the
+        numbers of answers of earlier runs. Runs that are read with the same dictionary have the same number for the
+        same answer.
         """
         self.scored = scored
-        self.inclusion = inclusion
+        self.strata_table = strata_table
         self.number_by_answer = number_by_answer
         self.response_by_follow_on: dict[str, Response] = {}
         for unit in scored.result.units:
@@ -314,29 +323,33 @@ class _AnswerReader:
         Raises InputError if the answer has no stratum, or if it was not assessed although the probability is 1.
         """
         position = self._stratum_of(response)
-        stratum = self.inclusion.strata[position]
+        stratum = self.strata_table.strata[position]
         answer_number = self._number_of((response.query.full_id, response.value, response.value_provenance))
         draw = self._draw_of(unit, response, answer_number, stratum)
         if draw.is_certain and not draw.is_assessed:
-            self.inclusion.refuse_unassessed(stratum, f"{response.file} line {response.number}")
+            self.strata_table.refuse_unassessed(stratum, f"{response.file} line {response.number}")
         labels = unit.labels_by_index[response.index]
         is_right = RIGHT in labels
         is_wrong = WRONG in labels
         return SampledItem(
             right=is_right,
-            times_counted=is_right + is_wrong,
+            times_counted=is_right + is_wrong,  # 0 if the answer is ignored, 2 if the policy counts it as both
             is_assessed=draw.is_assessed,
             draw_probability=draw.probability,
             answer=answer_number,
             parent=draw.parent,
             draw_probability_of_parent=draw.probability_of_parent,
             stratum=position,
-            prediction=stratum.prediction,
+            prediction=stratum.prediction,  # the predicted probability that the answer is right
         )
 
     def _draw_of(self, unit: UnitResult, response: Response, answer_number: int, stratum: Stratum) -> _Draw:
-        """Return how the answer in a line was drawn for assessment. A first-hop answer is its own parent."""
-        if response.query.level > 0:
+        """Return how the answer in a line was drawn for assessment.
+
+        A first-hop answer is its own parent: it is drawn as the parent, with the probability of its stratum, and then
+        for certain.
+        """
+        if response.query.is_follow_on:
             return self._draw_of_second_hop(unit, response, stratum)
         return _Draw(
             is_assessed=response.index in unit.assessment_by_index,
@@ -365,13 +378,14 @@ class _AnswerReader:
     def _parent_of(self, response: Response) -> tuple[int, float]:
         """Return the number of the first-hop answer of a second-hop answer, and the probability that it was assessed.
 
-        The probability is 1 if the run does not have the first-hop answer.
+        The probability is 1 if the run does not have the first-hop answer. The id of the query about this answer is
+        numbered in its place.
         """
         first_hop = self.response_by_follow_on.get(response.query.short_id)
         if first_hop is None:
             return self._number_of(response.query.full_id), 1.0
         number = self._number_of((first_hop.query.full_id, first_hop.value, first_hop.value_provenance))
-        stratum = self.inclusion.strata[self._stratum_of(first_hop)]
+        stratum = self.strata_table.strata[self._stratum_of(first_hop)]
         return number, stratum.probability
 
     def _stratum_of(self, response: Response) -> int:
@@ -383,14 +397,14 @@ class _AnswerReader:
             "provenance": response.value_provenance,
         }
         place = f"{response.file} line {response.number} ({response.query.full_id}, {response.value})"
-        return self.inclusion.stratum_of(cells, response.confidence, place)
+        return self.strata_table.stratum_of(cells, response.confidence, place)
 
     def _number_of(self, answer: object) -> int:
         """Return the number of an answer, which is a new number if no run has given the answer before."""
         return self.number_by_answer.setdefault(answer, len(self.number_by_answer))
 
 
-def _count_strata(items: Sequence[SampledItem], inclusion: Inclusion, run_id: str) -> tuple[SampledStratum, ...]:
+def _count_strata(items: Sequence[SampledItem], strata_table: StrataTable, run_id: str) -> tuple[SampledStratum, ...]:
     """Return how many answers of a run each stratum has, in the order of the table.
 
     A stratum without answers is left out. Raises InputError for a stratum without assessed answers.
@@ -399,18 +413,22 @@ def _count_strata(items: Sequence[SampledItem], inclusion: Inclusion, run_id: st
     assessed_counts = Counter(item.stratum for item in items if item.is_assessed)
     strata = []
     for position, answer_count in sorted(answer_counts.items()):
-        stratum = inclusion.strata[position]
+        stratum = strata_table.strata[position]
         assessed_count = assessed_counts[position]
         if assessed_count == 0:
             problem = f"none of the {answer_count} answers of run {run_id} was assessed"
             remedy = "put it together with another stratum"
-            raise InputError(problem, file=inclusion.file, place=f"line {stratum.number}", remedy=remedy)
-        strata.append(SampledStratum(stratum.number, stratum.probability, answer_count, assessed_count))
+            raise InputError(problem, file=strata_table.file, place=f"line {stratum.line_number}", remedy=remedy)
+        sampled_stratum = SampledStratum(
+            line=stratum.line_number, probability=stratum.probability, answers=answer_count, assessed=assessed_count
+        )
+        strata.append(sampled_stratum)
     return tuple(strata)
 
 
 def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
     """Return the answers of a run as arrays, one for each field. Strata are numbered anew, without gaps."""
+    # An item is a tuple of numbers: each field becomes a row.
     fields_of_items: NDArray[np.float64] = np.array(items, np.float64).T  # (fields, items)
     array_by_field = dict(zip(SampledItem._fields, fields_of_items))
     _, stratum_without_gaps = np.unique(array_by_field["stratum"], return_inverse=True)
@@ -440,18 +458,18 @@ class _RunScores(NamedTuple):
 class SampledRunItems(NamedTuple):
     """The answers of a run, with its name in messages, its signature, and what the scorer makes of assessed answers.
 
-    That is its `score`, and its number of right answers (`score_right`).
+    That is its `score`, and the number of its right answers among those that were assessed (`right_count`).
     """
 
     name: str
     items: Sequence[SampledItem]
     score: float
-    score_right: int | float
+    right_count: int | float
     signature: str
 
 
 def estimate_from_sample(
-    runs: Mapping[str, AnalysedRun], inclusion: Inclusion, confidence: float = 95.0
+    runs: Mapping[str, AnalysedRun], strata_table: StrataTable, confidence: float = 95.0
 ) -> SampledPoolDocument:
     """Return what Cold Start runs would score if all answers were assessed, estimated from a sample of assessments.
 
@@ -459,29 +477,30 @@ def estimate_from_sample(
     without a stratum, for a stratum without assessed answers, and for an answer that was not assessed although the
     probability of its stratum is 1.
     """
+    # Each run adds its answers to these numbers, so that an answer has the same number in all runs.
     number_by_answer: AnswerNumbers = {}
     items_by_run = {}
     for name, scored in runs.items():
-        items = _AnswerReader(scored, inclusion, number_by_answer).items()
+        items = _AnswerReader(scored, strata_table, number_by_answer).items()
         items_by_run[name] = SampledRunItems(
             name=scored.run_id,
             items=items,
             score=scored.result.scores[MEASURE],
-            score_right=sum(bool(item.right) for item in items),
+            right_count=sum(bool(item.right) for item in items),
             signature=str(scored.signature.of(MEASURE)),
         )
-    return estimate_runs(COLD_START_MODE, MEASURE, items_by_run, inclusion, confidence)
+    return estimate_runs(COLD_START_MODE, MEASURE, items_by_run, strata_table, confidence)
 
 
 def estimate_runs(
-    task: str, measure: str, runs: Mapping[str, SampledRunItems], inclusion: Inclusion, confidence: float
+    task: str, measure: str, runs: Mapping[str, SampledRunItems], strata_table: StrataTable, confidence: float
 ) -> SampledPoolDocument:
     """Return the estimated scores of runs by a measure, and the estimated difference of every two runs.
 
     `runs` has the sampled answers of each run by its name. Raises InputError for a run without answers, and for a
     stratum without assessed answers.
     """
-    strata_by_run = {name: _strata_of_run(run, inclusion) for name, run in runs.items()}
+    strata_by_run = {name: _strata_of_run(run, strata_table) for name, run in runs.items()}
     scores_by_run = {name: _estimate_scores(run.items) for name, run in runs.items()}
     sampled_runs = []
     for name, run in runs.items():
@@ -496,14 +515,14 @@ def estimate_runs(
     )
 
 
-def _strata_of_run(run: SampledRunItems, inclusion: Inclusion) -> tuple[SampledStratum, ...]:
+def _strata_of_run(run: SampledRunItems, strata_table: StrataTable) -> tuple[SampledStratum, ...]:
     """Return how many answers of a run each stratum has, in the order of the table of strata.
 
     Raises InputError for a run without answers, and for a stratum without assessed answers.
     """
     if not run.items:
         raise InputError(f"run {run.name} has no answer that counts: there is nothing to estimate")
-    return _count_strata(run.items, inclusion, run.name)
+    return _count_strata(run.items, strata_table, run.name)
 
 
 def _estimate_scores(items: Sequence[SampledItem]) -> _RunScores:
@@ -528,7 +547,7 @@ def _sampled_run(
         answers=answer_count,
         assessed=sum(item.is_assessed for item in run.items),
         score=run.score,
-        score_right=run.score_right,
+        score_right=run.right_count,
         precision=score_with_limits(estimated.precision, confidence, largest_score=1.0),
         right=score_with_limits(estimated.right, confidence, largest_score=answer_count),
         strata=strata,
@@ -555,13 +574,19 @@ def _rows_of_estimates(pool: SampledPoolDocument) -> Iterator[Row]:
     """Yield a row for each run and for each difference, of precision first, then of the number of right answers."""
     right_answers = RIGHT_ANSWERS[str(pool.measure)]
     for run in pool.runs:
-        yield {**asdict(run), **asdict(run.precision), "measure": pool.measure, "score": run.score}
+        yield _row_of_run(run, run.precision, measure=str(pool.measure), score=run.score)
     for pair in pool.differences:
         yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.precision), "measure": pool.measure}
     for run in pool.runs:
-        yield {**asdict(run), **asdict(run.right), "measure": right_answers, "score": run.score_right}
+        yield _row_of_run(run, run.right, measure=right_answers, score=run.score_right)
     for pair in pool.differences:
         yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.right), "measure": right_answers}
+
+
+def _row_of_run(run: SampledRun, estimate: Estimate, measure: str, score: float) -> Row:
+    """Return the row of a run with the estimate of a measure, beside the score by the measure as the scorer has it."""
+    counts = {"answers": run.answers, "assessed": run.assessed}
+    return {"run": run.run, **counts, **asdict(estimate), "measure": measure, "score": score}
 
 
 def _rows_of_strata(pool: SampledPoolDocument) -> Iterator[Row]:
@@ -572,7 +597,11 @@ def _rows_of_strata(pool: SampledPoolDocument) -> Iterator[Row]:
 
 
 def _notes(pool: SampledPoolDocument) -> Iterator[str]:
-    """Yield the sentences below the tables: what their columns mean, and a note on strata with few assessed answers."""
+    """Yield the sentences below the tables, on the meaning of columns, and on strata with few assessed answers.
+
+    Low and High are the limits for this pool if all of it were assessed; columns with an asterisk are the limits for
+    answers like those in it.
+    """
     yield (
         f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "
         "for answers like these. Known: answers that were assessed. Score: the ordinary one, from what was assessed."
@@ -587,7 +616,10 @@ def _notes(pool: SampledPoolDocument) -> Iterator[str]:
 
 
 def _lines_with_few_assessed(pool: SampledPoolDocument) -> list[int]:
-    """Return the lines of the strata with too few assessed answers of some run for reliable limits: `[2, 5]`."""
+    """Return the strata with too few assessed answers of some run for reliable limits.
+
+    Strata are given by the numbers of their lines in the table of strata: `[2, 5]`.
+    """
     lines = set()
     for run in pool.runs:
         for stratum in run.strata:

@@ -38,7 +38,7 @@ def compare(
     measures: Sequence[str] = (),
     primary: str | None = None,
     common: bool = False,
-    **choices: Any,
+    **further_arguments: Any,
 ) -> SystemComparison:
     """Return the comparison of several systems by the measures of a task.
 
@@ -47,25 +47,36 @@ def compare(
     some systems have no score by a measure, the others are compared by it, provided that there are at least two of them
     and the baseline is among them; systems without a score have no rank.
 
-    With `common` only the units that all systems have are compared. `choices` are further arguments of
+    With `common` only the units that all systems have are compared. `further_arguments` are arguments of
     `compare_tables`: `equivalence` and `with_sign_test`. Raises the errors of `compare_tables`, UsageError for an
     unknown measure, and InputError for a system that answers no unit of gold.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
-    settings = resampling or Resampling(can_grow=True)
+    settings = resampling or Resampling(can_grow=True)  # the number of resamples may grow with the number of pairs
+    # 1. The measures: those that the results allow, and among them those that the user wants.
     comparable_measures = _find_comparable_measures(task, results, settings.baseline or None)
     selection = _select_measures(task, results, comparable_measures, measures, primary)
+    # 2. The statistics of units, and the tests on them.
     systems = _statistics_of_systems(task, results, comparable_measures, selection)
     any_system = next(iter(systems.values()))
     settings_with_unit = replace(settings, unit=any_system.unit)
-    request = _Request(task, results, comparable_measures, selection, common=common, choices=choices)
+    request = _Request(
+        task=task,
+        results=results,
+        comparable_measures=comparable_measures,
+        selection=selection,
+        only_common_units=common,
+        further_arguments=further_arguments,
+    )
     comparison_of_scores = _compare_selection(request, systems, settings_with_unit)
+    # 3. The origins of the scores, and notes on missing scores.
     comparison = _with_origins(comparison_of_scores, task.name, systems)
-    if not comparable_measures.undefined:
+    undefined_by_system = comparable_measures.undefined_by_system
+    if not undefined_by_system:
         return comparison
     notes = _notes_on_undefined(comparable_measures, comparison)
-    return replace(comparison, undefined=comparable_measures.undefined, notes=(*comparison.notes, *notes))
+    return replace(comparison, undefined=undefined_by_system, notes=(*comparison.notes, *notes))
 
 
 def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
@@ -90,14 +101,14 @@ class _ComparableMeasures(NamedTuple):
     """The measures that systems can be compared by.
 
     All systems have a score by the `shared_measures`. By the `partial_measures` only the `complete_systems` have one;
-    these are at least two, and the baseline is among them if there is one. `undefined` has for each system the measures
-    by which it has no score, with the reasons.
+    these are at least two, and the baseline is among them if there is one. `undefined_by_system` maps each system to
+    the measures by which it has no score, with the reasons.
     """
 
     shared_measures: Sequence[str]
     partial_measures: Sequence[str]
     complete_systems: Sequence[str]
-    undefined: Mapping[str, Mapping[str, str]]
+    undefined_by_system: Mapping[str, Mapping[str, str]]
 
     @property
     def all_measures(self) -> list[str]:
@@ -113,19 +124,22 @@ def _find_comparable_measures(
     `results` are the results by the name of the system. There are no partial measures if fewer than two systems have a
     score by them, or if the `baseline`, a system, has none.
     """
-    undefined = _undefined_by_system(task, results)
-    shared = task.measures(results.values())
-    complete_systems = [name for name in results if name not in undefined]
-    has_baseline = baseline is None or baseline in complete_systems
-    if not undefined or len(complete_systems) < 2 or not has_baseline:
-        return _ComparableMeasures(
-            shared_measures=shared, partial_measures=(), complete_systems=(), undefined=undefined
-        )
-    measures_of_complete = task.measures([results[name] for name in complete_systems])
-    partial = [measure for measure in measures_of_complete if measure not in shared]
-    return _ComparableMeasures(
-        shared_measures=shared, partial_measures=partial, complete_systems=complete_systems, undefined=undefined
+    undefined_by_system = _undefined_by_system(task, results)
+    comparable_measures = _ComparableMeasures(
+        shared_measures=task.measures(results.values()),
+        partial_measures=(),
+        complete_systems=(),
+        undefined_by_system=undefined_by_system,
     )
+    if not undefined_by_system:
+        return comparable_measures
+    complete_systems = [name for name in results if name not in undefined_by_system]
+    is_baseline_complete = baseline is None or baseline in complete_systems
+    if len(complete_systems) < 2 or not is_baseline_complete:
+        return comparable_measures
+    measures_of_complete = task.measures([results[name] for name in complete_systems])
+    partial_measures = [name for name in measures_of_complete if name not in comparable_measures.shared_measures]
+    return comparable_measures._replace(partial_measures=partial_measures, complete_systems=complete_systems)
 
 
 def _undefined_by_system(task: Comparable, results: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
@@ -133,16 +147,16 @@ def _undefined_by_system(task: Comparable, results: Mapping[str, Any]) -> dict[s
 
     Systems with a score by every measure are left out.
     """
-    undefined: dict[str, Mapping[str, str]] = {}
+    undefined_by_system: dict[str, Mapping[str, str]] = {}
     for name, result in results.items():
         reason_by_measure = dict(task.undefined_measures(result))
         if reason_by_measure:
-            undefined[name] = reason_by_measure
-    return undefined
+            undefined_by_system[name] = reason_by_measure
+    return undefined_by_system
 
 
 class _Selection(NamedTuple):
-    """The measures of a comparison, and the primary one among them.
+    """The measures that a user has chosen for a comparison, and the primary one among them.
 
     The measures are the `shared_measures`, by which all systems have a score, and the `partial_measures`, by which only
     the complete systems have one.
@@ -190,6 +204,7 @@ def _measures_of_patterns(
         return select_names(comparable_measures.all_measures, patterns)
     _refuse_undefined(comparable_measures, [*patterns, primary])
     primary_measure = _official_name(primary, comparable_measures.all_measures)
+    # A name is a pattern, too. Without any pattern all measures are selected.
     all_patterns = [*patterns, primary_measure] if patterns else []
     return select_names(comparable_measures.all_measures, all_patterns)
 
@@ -201,7 +216,7 @@ def _official_name(measure: str, measures: Sequence[str]) -> str:
 
 
 def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """Return the measure that decides, out of some measures, if the user named none.
+    """Return the measure, out of some measures, that decides which system is better, if the user named none.
 
     It is the headline measure of these results, or else of the task.
     """
@@ -212,18 +227,19 @@ def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Seq
 
 
 def _refuse_undefined(comparable_measures: _ComparableMeasures, patterns: Iterable[str]) -> None:
-    """Raise InputError for a pattern such as `*AP` if systems lack scores by all measures with names like this.
+    """Raise InputError for a pattern such as `*AP` if each of its measures is undefined for some system.
 
     A pattern without any measure is not refused here.
     """
     for pattern in patterns:
-        if not matching_names(comparable_measures.all_measures, pattern):
+        has_comparable_measure = bool(matching_names(comparable_measures.all_measures, pattern))
+        if not has_comparable_measure:
             _refuse_undefined_measure(comparable_measures, pattern)
 
 
 def _refuse_undefined_measure(comparable_measures: _ComparableMeasures, pattern: str) -> None:
     """Raise InputError if a pattern matches a measure by which a system has no score. The error says the reason."""
-    for system, reason_by_measure in comparable_measures.undefined.items():
+    for system, reason_by_measure in comparable_measures.undefined_by_system.items():
         for measure in matching_names(reason_by_measure, pattern):
             raise InputError(
                 f"{system} has no {measure}: {reason_by_measure[measure]}",
@@ -239,7 +255,8 @@ def _statistics_of_systems(
 ) -> dict[str, UnitStatistics]:
     """Return the statistics of each system by its name, from which its scores by the shared measures are computed.
 
-    Raises InputError for a system that answers no unit of gold.
+    The selection has the measures that the user chose. If it has no shared measure, all shared measures are taken: the
+    statistics also tell which units there are. Raises InputError for a system that answers no unit of gold.
     """
     measures = selection.shared_measures or comparable_measures.shared_measures
     systems: dict[str, UnitStatistics] = {}
@@ -254,28 +271,31 @@ class _Request(NamedTuple):
     """The results of systems that are to be compared, and the measures by which they are compared.
 
     `results` are the results by the name of the system. All systems are compared by the shared measures of the
-    `selection`, and the complete systems of `comparable_measures` by its partial measures. If `common`, only the units
-    that all systems have are compared. `choices` are further arguments of `compare_tables`.
+    `selection`, and the complete systems of `comparable_measures` by its partial measures. If `only_common_units`, only
+    the units that all systems have are compared. `further_arguments` are arguments of `compare_tables`.
     """
 
     task: Comparable
     results: Mapping[str, Any]
     comparable_measures: _ComparableMeasures
     selection: _Selection
-    common: bool
-    choices: Mapping[str, Any]
+    only_common_units: bool
+    further_arguments: Mapping[str, Any]
 
     def compare_all(self, tables: Mapping[str, UnitTable], settings: Resampling) -> SystemComparison:
-        """Return the comparison of all systems by the shared measures, from the statistics of their units by name."""
+        """Return the comparison of all systems by the shared measures.
+
+        `tables` has the statistics of the units of each system, by the name of the system.
+        """
         measures = self.selection.shared_measures
         return compare_tables(
             tables,
             measures,
             self.task.formula(measures),
             settings,
-            common=self.common,
+            common=self.only_common_units,
             primary=_primary_or_first(self.selection.primary, measures),
-            **self.choices,
+            **self.further_arguments,
         )
 
     def compare_complete(self, unit_ids: Sequence[str], settings: Resampling) -> SystemComparison:
@@ -287,14 +307,14 @@ class _Request(NamedTuple):
         tables: dict[str, UnitTable] = {}
         for name in self.comparable_measures.complete_systems:
             table = self.task.statistics(self.results[name], measures).table
-            tables[name] = _rows_of_units(table, unit_ids) if self.common else table
+            tables[name] = _rows_of_units(table, unit_ids) if self.only_common_units else table
         return compare_tables(
             tables,
             measures,
             self.task.formula(measures),
             settings,
             primary=_primary_or_first(self.selection.primary, measures),
-            **self.choices,
+            **self.further_arguments,
         )
 
 
@@ -306,16 +326,19 @@ def _compare_selection(
     `systems` are the statistics of all systems by name.
     """
     tables = {name: system.table for name, system in systems.items()}
-    units = align_systems(tables, common=request.common)
+    units = align_systems(tables, common=request.only_common_units)
     selection = request.selection
+    # First all systems are compared by the shared measures.
     shared_comparison = request.compare_all(tables, settings) if selection.shared_measures else None
     if shared_comparison is not None and not selection.partial_measures:
         return shared_comparison
-    # The settings of the first comparison say how many resamples it made; the second one makes as many.
+    # Then the complete systems are compared by the partial measures, whose statistics are other ones. The settings of
+    # the first comparison say how many resamples it made; the second one makes as many.
     settings_of_both = settings if shared_comparison is None else shared_comparison.resampling
     partial_comparison = request.compare_complete(units.ids, settings_of_both)
-    comparison = _join_comparisons(shared_comparison, partial_comparison, selection, tuple(request.results))
-    return replace(comparison, dropped=units.dropped if request.common else UNSET)
+    all_systems = tuple(request.results)
+    comparison = _join_comparisons(shared_comparison, partial_comparison, selection, all_systems)
+    return replace(comparison, dropped=units.dropped if request.only_common_units else UNSET)
 
 
 def _primary_or_first(primary: str, measures: Sequence[str]) -> str:
@@ -328,7 +351,7 @@ def _rows_of_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
 
     A unit whose id is given twice keeps its first two rows.
     """
-    rows_left_by_id = Counter(unit_ids)
+    rows_left_by_id = Counter(unit_ids)  # an id may be given several times
     positions = []
     for position, unit_id in enumerate(table.ids):
         if rows_left_by_id[unit_id] > 0:
@@ -392,18 +415,20 @@ def _origin_of(system: UnitStatistics, name: str, comparison: SystemComparison) 
         return origin
     dropped = dropped_by_system[name]
     digest = short_digest("".join([f"{unit}\n" for unit in sorted(dropped)]))
-    return origin.with_option("common", {"units": comparison.units, "dropped": dropped}, f"common={digest}")
+    units = {"units": comparison.units, "dropped": dropped}
+    return origin.with_option("common", units, setting=f"common={digest}")
 
 
 def _notes_on_undefined(comparable_measures: _ComparableMeasures, comparison: SystemComparison) -> list[Note]:
     """Return notes that name the systems without a score by some measures, and say how they are compared instead."""
+    undefined_by_system = comparable_measures.undefined_by_system
+    # Systems without a score by the primary measure: the tables show them without a rank.
     if comparison.primary.unranked:
-        return undefined_notes(
-            comparable_measures.undefined, "; it has no rank by these, and its pairs are not tested by them"
-        )
+        return undefined_notes(undefined_by_system, "; it has no rank by these, and its pairs are not tested by them")
+    # Systems without a score by another measure, by which the complete systems are compared.
     if comparable_measures.partial_measures:
-        return undefined_notes(comparable_measures.undefined, "; it is compared by the other measures alone")
-    return undefined_notes(comparable_measures.undefined, "; nothing is compared by these")
+        return undefined_notes(undefined_by_system, "; it is compared by the other measures alone")
+    return undefined_notes(undefined_by_system, "; nothing is compared by these")
 
 
 def first_measure(comparison: SystemComparison) -> SystemComparison:
@@ -418,7 +443,7 @@ def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | 
     """Return the table that `--per-unit` writes, with a row for each unit and measure.
 
     A row has the unit, its cluster (the unit itself without `clusters`), and numerator and denominator of the score.
-    With several `results`, which are given by the name of their system, a column has the system.
+    `results` maps the name of each system to its result; with several systems there is a column `system`.
     """
     keys = ["unit", "cluster"]
     if clusters and clusters.strata:
@@ -440,10 +465,11 @@ def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters 
     for system, result in results.items():
         table = task.statistics(result, measures).table
         if clusters:
-            clusters.design(table.ids)  # raises if a unit has no cluster; the design itself is not needed here
+            clusters.require_clusters(table.ids)
         ratios = ratios_of(formula, np.asarray(table.rows, dtype=np.float64))  # (units, measures)
-        for position, unit_name in enumerate(unique_ids(table.ids)):
-            cells = _cells_of_unit(table.ids[position], unit_name, clusters)
+        unit_names = unique_ids(table.ids)  # several units may have the same id
+        for position, (unit_id, unit_name) in enumerate(zip(table.ids, unit_names)):
+            cells = _cells_of_unit(unit_id, unit_name, clusters)
             ratio = Ratio(ratios.numerator[position], ratios.denominator[position])
             yield from _rows_of_unit({**cells, "system": system}, measures, ratio)
 
@@ -451,7 +477,7 @@ def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters 
 def _rows_of_unit(cells: Mapping[str, str], measures: Sequence[str], ratio: Ratio) -> Iterator[Row]:
     """Yield the row of a unit for each measure, by column.
 
-    `cells` describe the unit and the system. `ratio` has the numerators and denominators of all measures: (measures,).
+    `cells` describe the unit and the system. `ratio` has arrays with a numerator and a denominator for each measure.
     """
     numerators = ratio.numerator.tolist()
     denominators = ratio.denominator.tolist()
@@ -468,9 +494,11 @@ def _cells_of_unit(unit_id: str, unit_name: str, clusters: Clusters | UnsetType)
     """
     if not clusters:
         return {"unit": unit_name, "cluster": unit_name}
-    cells = {"unit": unit_name, "cluster": clusters.cluster_by_unit[unit_id]}
-    if clusters.strata:
-        cells["stratum"] = clusters.strata[cells["cluster"]]
+    cluster = clusters.cluster_by_unit[unit_id]
+    cells = {"unit": unit_name, "cluster": cluster}
+    stratum_by_cluster = clusters.strata
+    if stratum_by_cluster:
+        cells["stratum"] = stratum_by_cluster[cluster]
     return cells
 
 

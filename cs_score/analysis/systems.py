@@ -27,7 +27,7 @@ def system_names(files: Sequence[Input]) -> list[str]:
     paths = [os.path.abspath(name_of(file)) for file in files]
     part_count_by_path = dict.fromkeys(paths, 1)
     ambiguous_paths = _ambiguous_paths(part_count_by_path)
-    while ambiguous_paths:
+    while ambiguous_paths:  # a path whose folders are all in use is not among them
         for path in ambiguous_paths:
             part_count_by_path[path] += 1
         ambiguous_paths = _ambiguous_paths(part_count_by_path)
@@ -85,7 +85,8 @@ def names_by_file(files: Sequence[Input], names: Sequence[str]) -> dict[str, str
     for file, distinct_file_name, name in zip(files, system_names(files), names):
         path = name_of(file)
         for text in {path, os.path.basename(path), distinct_file_name}:
-            if name_by_text.setdefault(text, name) != name:
+            name_of_earlier_system = name_by_text.setdefault(text, name)
+            if name_of_earlier_system != name:
                 ambiguous_texts.add(text)
     return {text: name for text, name in name_by_text.items() if text not in ambiguous_texts}
 

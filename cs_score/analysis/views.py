@@ -26,7 +26,7 @@ def first_screen(document: Any, head: Sequence[str], tables: Sequence[ScreenTabl
     """Return the lines that a command shows of a document at first: its `head`, the first rows of some tables, `more`.
 
     `tables` are layouts of tables, each with the largest number of rows to show. `more` is a sentence on how to see the
-    rest. Lines are wrapped to `width` columns.
+    rest, after an empty line. Lines are wrapped to `width` columns.
     """
     lines = list(head)
     for layout, most_rows in tables:
@@ -89,10 +89,10 @@ def _answered_counts_of_sides(difference: TwoSided) -> str:
 
 
 def _add_answered_column(table: Table, answered: str) -> Table:
-    """Return a table with a last column `answered`, the number of units that were scored, in its file.
+    """Return a table whose file has a last column `answered` with the number of units that were scored.
 
-    The text for people does not show the column, since it has the number above its tables. A table without a file is
-    returned unchanged.
+    The column is added to the file alone: the text for people has the number above its tables. A table without a file
+    is returned unchanged.
     """
     layout = table.layout
     if not layout.is_file:

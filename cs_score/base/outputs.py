@@ -35,7 +35,7 @@ _STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 def _gzip_compressor() -> Any:
     """Return a compressor of gzip that writes no name and no time, so that equal contents give equal files."""
-    return zlib.compressobj(wbits=31)
+    return zlib.compressobj(wbits=31)  # 31: the largest window, with the header and the trailer of gzip
 
 
 _COMPRESSORS: Final[Mapping[str, Callable[[], Any]]] = {
@@ -466,7 +466,7 @@ def _make_new_folder(path: str, option: str) -> None:
     note_new_folder(path)
 
 
-def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+def utf8_blocks(pieces: Iterable[str]) -> Iterator[bytes]:
     """Yield pieces of text as UTF-8 in blocks of about a quarter of a megabyte, which fit the processor's cache."""
     parts: list[bytes] = []
     size = 0
@@ -554,7 +554,8 @@ def ending_of(path: str) -> str:
 
 
 class PlannedOutput(Record):
-    """A file that a call of cs-score will write.
+    """A file that a call of cs-score will write. A file of an earlier call may be there already, which is recognised by
+    its beginning.
 
     `option` is the option or parameter that names it, `existing` says how a file at this place is dealt with.
     `pattern` matches the beginning of a file that cs-score wrote, by which it is recognised.

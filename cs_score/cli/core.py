@@ -41,7 +41,7 @@ from cs_score.base.outputs import (
     write_packed,
 )
 from cs_score.base.runtime import load_value
-from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
+from cs_score.cli.output import captured_output, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 from cs_score.verbs import ABOUT, FOLLOWED_VERSION, SCORE, SLICES, CommandEntry
 
@@ -77,9 +77,9 @@ class StatusWithResults(int):
 
     def __new__(cls, status: int, results: object) -> StatusWithResults:
         """Return the exit status `status`, which holds `results`."""
-        finished = super().__new__(cls, status)
-        finished._results = results
-        return finished
+        status_with_results = super().__new__(cls, status)
+        status_with_results._results = results
+        return status_with_results
 
 
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
@@ -96,7 +96,9 @@ TextMaker: TypeAlias = Callable[["Command", Sequence[str]], str]
 
 
 class Misuse(UsageError):
-    """An error of wrong usage, which also holds the line that the reference program prints above its usage text."""
+    """An error of wrong usage, which also holds the line that the reference program prints above its usage text. Other
+    UsageErrors are reported in one line of our own.
+    """
 
     def __init__(self, advice: str, reference_message: str) -> None:
         """Make an error from our own message, `advice`, and the message that the reference program prints."""
@@ -184,7 +186,7 @@ class Option(click.Option):
 
         For example `["-o", "--output"]`, the shortest first. Other spellings are accepted but not shown.
         """
-        short_spellings = {spelling for spelling in self.opts if len(spelling) == 2}
+        short_spellings = {spelling for spelling in self.opts if len(spelling) == 2}  # a dash and a letter
         return sorted({self.long_name} | short_spellings, key=len)
 
 
@@ -255,9 +257,9 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 
 
 class CommandLine:
-    """A parsed command line: the options with their values, the other words, and where the result is written.
+    """A parsed command line: the options with their values, the other words, and where the result is written. `typed`
+    holds all words in their order, `positional_words` the words that are neither options nor values of options.
 
-    `typed` holds all words in their order, `positional_words` the words that are neither options nor values of options.
     `options_without_value` are the options whose value is missing, which is wrong usage.
     `value_by_option` has the value of each option by its name, such as `--top`: the last one if it was repeated, and
     None for an option without value.
@@ -449,10 +451,9 @@ DEFAULT_PROPERTIES: Final = CommandProperties()
 
 
 class Command(click.Command):
-    """A command with the rules of cs-score: options may come after files, and wrong usage has the exit status 2.
-
-    The subclass for commands that follow a reference program has other rules. `body` is the function that does the work
-    of the command. It gets the parsed command line and returns the exit status, or the text to print.
+    """A command with the rules of cs-score: options may come after files, and wrong usage has the exit status 2. A
+    command that follows a reference program (`follows_reference`) has other rules. `body` is the function that does the
+    work of the command: it gets the parsed command line and returns the exit status, or the text to print.
     """
 
     failure_status = Status.FAILED
@@ -840,7 +841,7 @@ class Command(click.Command):
         """
         name, _, value = word.partition("=")
         for option in self.options:
-            if _without_dashes(option.long_name) == _without_dashes(name):
+            if _spelling_to_compare(option.long_name) == _spelling_to_compare(name):
                 call = f"{option.long_name} {value or option.value_name or ''}".rstrip()
                 return f"unknown switch {word}; write {call}"
         return ""
@@ -868,7 +869,7 @@ class Command(click.Command):
         plan = command_line.plan([file])  # checks the file, and changes nothing
         try:
             with outputs_together():  # the file appears together with the other files of the command, or not at all
-                with captured() as blocks:  # what the command prints
+                with captured_output() as blocks:  # what the command prints
                     status = self._run_body(command_line)
                 write_packed(file.path, blocks)
         except UsageError:  # the command has not begun its work
@@ -1337,7 +1338,7 @@ def _commands_with_option(option_name: str) -> list[str]:
     return names
 
 
-def _without_dashes(name: str) -> str:
+def _spelling_to_compare(name: str) -> str:
     """Return the name of an option in a form for comparing spellings: `--query_base` -> `query-base`."""
     return name.lstrip("-").replace("_", "-")
 

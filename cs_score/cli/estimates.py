@@ -31,7 +31,7 @@ def estimate_from_sample(task: str, command_line: CommandLine, *, most_systems: 
 
 def _estimate_from_pool(command_line: CommandLine) -> int:
     """Print estimates of the scores of Cold Start runs from assessments that are a sample. Return the exit status."""
-    probabilities = sampled_pools.read_inclusion(command_line.text("--inclusion"))  # those of being in the sample
+    probabilities = sampled_pools.read_strata_table(command_line.text("--inclusion"))  # those of being in the sample
     confidence = read_resampling_with_defaults(command_line).confidence
     inputs = Runs(command_line)
     with paused_garbage_collection():
@@ -63,7 +63,7 @@ def _estimate_from_labels(command_line: CommandLine, predictions: Predictions) -
     if second_file is not None:
         stratum_columns = sampled_labels.STRATUM_COLUMNS_WITH_SECOND_LABELS
     # The probabilities of being in the sample.
-    probabilities = sampled_pools.read_inclusion(command_line.text("--inclusion"), stratum_columns)
+    probabilities = sampled_pools.read_strata_table(command_line.text("--inclusion"), stratum_columns)
     confidence = read_resampling_with_defaults(command_line).confidence
     results = predictions.score_all().results
     first_result = next(iter(results.values()))  # all results have the same gold

@@ -47,12 +47,12 @@ class CheckedPool(Record):
     """The problems of assessments that were loaded as far as possible.
 
     `problem_kinds` are the kinds of problems; those that stop scoring come first. `remarks` are about the files.
-    `fatal` are the errors of lines that could not be loaded.
+    `fatal_errors` are the errors of lines that could not be loaded.
     """
 
     problem_kinds: Sequence[PoolProblem]
     remarks: Sequence[str]
-    fatal: Sequence[InputError]
+    fatal_errors: Sequence[InputError]
 
     @property
     def is_refused(self) -> bool:

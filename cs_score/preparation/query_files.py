@@ -264,7 +264,7 @@ class ValidatedQueries(Record):
     index: tuple[tuple[str, str], ...]
 
 
-def validate_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
+def repair_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog) -> ValidatedQueries:
     """Check and repair queries, and return the queries to write, with an index of the queries made from others.
 
     Queries that do not meet the `options` are reported to `problems`.
@@ -491,7 +491,7 @@ def _missing_field(field: str, full_id: str) -> InputError:
     )
 
 
-def first_round(queries: Iterable[Query]) -> list[Query]:
+def queries_of_first_round(queries: Iterable[Query]) -> list[Query]:
     """Return the queries of the first round, which asks for the first slot: all queries, with this slot in `<slot>`.
 
     A query without a `<slot0>` in its file gets no `<slot>`.
@@ -508,7 +508,7 @@ _VALUE_TYPE_COLUMN: Final = 5
 _PROVENANCE_COLUMN: Final = 6
 
 
-def second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
+def queries_of_second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
     """Return the queries of the second round. Each asks for the next slot of an answer of a fitting type.
 
     If the answer to a query with the slots `per:children` and `per:title` is a person, the second query asks for the

@@ -81,7 +81,7 @@ class Resampling(Record):
             raise UsageError(f"no correction called {self.correction}; there are {', '.join(CORRECTIONS)}")
 
     @property
-    def level(self) -> float:
+    def significance_level(self) -> float:
         """The significance level of the tests, and the share outside an interval: 0.05 for a confidence of 95 %."""
         return round(1 - self.confidence / 100, 12)  # 0.001, not 0.00099999..., for 99.9
 
@@ -129,7 +129,7 @@ class Resampling(Record):
         """
         if not self.can_grow:
             return replace(self, can_grow=UNSET)
-        enough_resamples = math.ceil(pair_count / self.level)  # N + 1; one resample too many does no harm
+        enough_resamples = math.ceil(pair_count / self.significance_level)  # N + 1; one resample too many does no harm
         needed_resamples = min(enough_resamples, most_resamples)
         return replace(self, resamples=max(self.resamples, needed_resamples), can_grow=UNSET)
 
@@ -209,11 +209,11 @@ def message_on_many_resamples(option: str, remedy: str) -> str:
     )
 
 
-def limits_in_words(settings: Resampling, units: int) -> str:
+def limits_in_words(settings: Resampling, unit_count: int) -> str:
     """Return how limits of scores were computed: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
     method = "BCa" if settings.method == "bca" else settings.method
     resamples = number_with_noun(settings.resamples, "resample")
-    units_text = number_with_noun(units, settings.unit)
+    units_text = number_with_noun(unit_count, settings.unit)
     clusters = ", drawn by cluster" if settings.clusters else ""
     return (
         f"{settings.confidence:g} % {method} bootstrap limits, {resamples} of {units_text}{clusters}, "
@@ -221,7 +221,7 @@ def limits_in_words(settings: Resampling, units: int) -> str:
     )
 
 
-def difference_limits_in_words(settings: Resampling, units: int) -> str:
+def difference_limits_in_words(settings: Resampling, unit_count: int) -> str:
     """Return how the limits of differences were computed.
 
     This is `95 % paired t limits from what each of 12 claims contributes` for paired t intervals. Other limits of
@@ -229,30 +229,30 @@ def difference_limits_in_words(settings: Resampling, units: int) -> str:
     """
     has_t_intervals = settings.differences == "t"
     if not has_t_intervals:
-        return limits_in_words(settings, units)
-    units_text = number_with_noun(units, settings.unit)
+        return limits_in_words(settings, unit_count)
+    units_text = number_with_noun(unit_count, settings.unit)
     return f"{settings.confidence:g} % paired t limits from what each of {units_text} contributes"
 
 
 # ---- Families of tests
 
 
-def monte_carlo_p_value(extreme_count: int, resamples: int) -> float:
-    """Return the p-value of a test by random resamples: (1 + extreme_count) / (1 + resamples).
+def monte_carlo_p_value(extreme_count: int, resample_count: int) -> float:
+    """Return the p-value of a test by random resamples: (1 + extreme_count) / (1 + resample_count).
 
-    `extreme_count` of the resamples are at least as extreme as the observed result. The p-value is never 0:
+    `extreme_count` resamples are at least as extreme as the observed result. The p-value is never 0:
     `monte_carlo_p_value(0, 99)` gives 0.01.
     """
-    return (1 + extreme_count) / (1 + resamples)
+    return (1 + extreme_count) / (1 + resample_count)
 
 
-def can_make_all_sign_flips(unit_count: int, resamples: int) -> bool:
-    """Return whether there are at most `resamples` ways to exchange two systems in some of their units.
+def can_make_all_sign_flips(unit_count: int, resample_count: int) -> bool:
+    """Return whether there are at most `resample_count` ways to exchange two systems in some of their units.
 
     There are 2^unit_count ways, called sign flips. If they are few enough, a randomisation test makes each sign flip
-    once. Otherwise it makes `resamples` random sign flips.
+    once. Otherwise it makes `resample_count` random sign flips.
     """
-    return unit_count < resamples.bit_length()  # 2^unit_count <= resamples
+    return unit_count < resample_count.bit_length()  # 2^unit_count <= resample_count
 
 
 class Family(Record):
@@ -369,7 +369,7 @@ def note_on_all_or_nothing_score(score: float, unit_count: int, resampling: Resa
     sample of n units would include none of them with the probability (1 - s)^n. This probability is at least the level
     if s is at most 1 - level^(1/n). At 95 % confidence this is the rule of three, s < 3 / n.
     """
-    largest_share = 1 - resampling.level ** (1 / unit_count)
+    largest_share = 1 - resampling.significance_level ** (1 / unit_count)
     finding = "no error" if score else "nothing right"
     exception = "an error" if score else "something right"
     text = (
@@ -422,7 +422,7 @@ def _notes_on_few_units(drawn_count: int, noun: str, resampling: Resampling) -> 
 
 def _notes_on_few_resamples(resampling: Resampling) -> list[Note]:
     """Return a note if there are too few resamples for limits at the confidence of the settings."""
-    fewest_resamples = _fewest_resamples(resampling.level)
+    fewest_resamples = _fewest_resamples(resampling.significance_level)
     if resampling.resamples >= fewest_resamples:
         return []
     text = (
@@ -432,36 +432,37 @@ def _notes_on_few_resamples(resampling: Resampling) -> list[Note]:
     return [Note("FEW_RESAMPLES", text)]
 
 
-def _fewest_resamples(level: float) -> int:
+def _fewest_resamples(significance_level: float) -> int:
     """Return the smallest number of resamples for limits at a level: 39 at the level 0.05.
 
     At least one of N resamples must lie beyond each of the two limits: N + 1 >= 2 / level.
     """
-    smallest_n_plus_one = round(2 / level, 6)  # rounded, because 2 / 0.001 may not be a whole number
+    smallest_n_plus_one = round(2 / significance_level, 6)  # rounded, because 2 / 0.001 may not be a whole number
     return math.ceil(smallest_n_plus_one) - 1
 
 
-def note_on_no_significance(family: Family, unit_count: int, level: float) -> tuple[Note, ...]:
+def note_on_no_significance(family: Family, unit_count: int, significance_level: float) -> tuple[Note, ...]:
     """Return a note if no difference could have been significant in a family of tests, however large it was.
 
     This is the case if the smallest possible p-value is above the level; otherwise the result is empty. `unit_count`
     is the number of units that are not 0/0, since the others do not affect a test.
     """
     smallest_corrected_p = family.smallest_p(unit_count)
-    if smallest_corrected_p <= level:
+    if smallest_corrected_p <= significance_level:
         return ()
     factor = family.factor_of_holm
     smallest_in_words = f"{smallest_corrected_p / factor:.3g}"  # before the correction
     if factor > 1:
         smallest_in_words += f" x {factor} pairs (Holm) = {min(1.0, smallest_corrected_p):.3g}"
+    remedy = _remedy_for_no_significance(factor, unit_count, significance_level)
     text = (
         f"no difference could have been significant here, however large: the smallest possible p is "
-        f"{smallest_in_words}, above the level of {level:g}; {_remedy_for_no_significance(factor, unit_count, level)}"
+        f"{smallest_in_words}, above the level of {significance_level:g}; {remedy}"
     )
     return (Note("NEVER_SIGNIFICANT", text),)
 
 
-def _remedy_for_no_significance(factor: int, unit_count: int, level: float) -> str:
+def _remedy_for_no_significance(factor: int, unit_count: int, significance_level: float) -> str:
     """Return how many resamples are needed for a significant difference, or that there are too few units for any.
 
     `factor` is the number by which the correction multiplies the smallest p-value. There are 2^unit_count sign flips.
@@ -469,9 +470,9 @@ def _remedy_for_no_significance(factor: int, unit_count: int, level: float) -> s
     units: 2 / 2^unit_count. There are too few units if this is above the level after the correction. More resamples do
     not help, either, if the needed number includes all sign flips.
     """
-    enough_resamples = math.ceil(factor / level)
+    enough_resamples = math.ceil(factor / significance_level)
     smallest_p_of_units = factor * 2.0 ** (1 - unit_count)
-    if smallest_p_of_units <= level and not can_make_all_sign_flips(unit_count, enough_resamples):
+    if smallest_p_of_units <= significance_level and not can_make_all_sign_flips(unit_count, enough_resamples):
         return f"that takes {enough_resamples} resamples (--bootstrap {enough_resamples})"
     units_text = "1 unit that holds anything is" if unit_count == 1 else f"{unit_count:,} units that hold anything are"
     return f"{units_text} too few for that, whatever the number of resamples"
@@ -496,16 +497,16 @@ def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
     return (Note("NEAR_COPIES", f"near-copies: {names}"),)
 
 
-def note_on_common_units(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:
+def note_on_common_units(unit_count: int, dropped: Mapping[str, Sequence[str]]) -> Note:
     """Return the note that systems were compared only on the units that all of them have.
 
-    `units` is the number of these units. `dropped` has for each system the ids of its units that were left out.
+    `unit_count` is the number of these units. `dropped` has for each system the ids of its units that were left out.
     """
     dropped_by_systems = []
     for system, ids in dropped.items():
         if ids:
             dropped_by_systems.append(f"{named_units(ids)} of {system}")
     dropped_in_words = "; ".join(dropped_by_systems) or "none"
-    units_text = number_with_noun(units, "unit")
+    units_text = number_with_noun(unit_count, "unit")
     text = f"compared on the {units_text} that all systems have (--common); dropped: {dropped_in_words}"
     return Note("COMMON_UNITS", text)

@@ -248,7 +248,7 @@ class Clusters(Record):
         Returns None if every unit is a cluster of its own and there is only one stratum: such units are drawn
         individually. Raises InputError if a unit has no cluster.
         """
-        self._require_clusters(units)
+        self.require_clusters(units)
         clusters_of_units = [self.cluster_by_unit[unit] for unit in units]
         clusters_by_stratum = self._clusters_by_stratum(clusters_of_units)
         # Clusters are numbered stratum by stratum, so that the clusters of a stratum have consecutive numbers.
@@ -261,7 +261,7 @@ class Clusters(Record):
             clusters_per_stratum=tuple([len(clusters) for clusters in clusters_by_stratum.values()]),
         )
 
-    def _require_clusters(self, units: Iterable[str]) -> None:
+    def require_clusters(self, units: Iterable[str]) -> None:
         """Raise InputError if a unit has no cluster. `units` are the ids of the units."""
         distinct_units = dict.fromkeys(units)
         missing = [unit for unit in distinct_units if unit not in self.cluster_by_unit]

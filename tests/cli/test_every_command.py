@@ -120,15 +120,20 @@ def shown_by(command: list[str], columns: int = 80, **environment: str) -> str:
 ROOT: Final = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("more", [[], ["--quiet"]], ids=str)
-def test_what_takes_long_shows_on_a_terminal_for_how_long(more: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("more", "terminal", "is_shown"),
+    [([], "xterm", True), (["--quiet"], "xterm", False), ([], "dumb", False)],
+    ids=["usual", "quiet", "a terminal that cannot erase a line"],
+)
+def test_what_takes_long_shows_on_a_terminal_for_how_long(more: list[str], terminal: str, is_shown: bool) -> None:
     script = (
         "import sys; from cs_score.cli import output; from cs_score.cli.main import main; "
         "output.SECONDS_BEFORE_PROGRESS = 0.01; sys.exit(main(sys.argv[1:]))"
     )
-    shown = shown_by([sys.executable, "-c", script, "explain", *more, *ALL[""].properties.example.split()])
+    command = [sys.executable, "-c", script, "explain", *more, *ALL[""].properties.example.split()]
+    shown = shown_by(command, TERM=terminal)
     clock = "\r\x1b[Kcs-score explain, 0 s\r\x1b[K"
-    assert (clock in shown) is not bool(more)
+    assert (clock in shown) is is_shown
     assert shown.replace(clock, "").startswith("TIDE_KB" if more else "cs-score: 5 duplicates")
 
 

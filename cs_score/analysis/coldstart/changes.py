@@ -308,13 +308,13 @@ class Editor:
         """
         return _best_accepted(self._run.gold.links.assessments, attrgetter("follow_on_id"))
 
-    def removal_of(self, lines: Iterable[LinkedLine], earlier: Change = _NO_CHANGE) -> Change:
+    def removal_of(self, lines: Iterable[LinkedLine], earlier_change: Change = _NO_CHANGE) -> Change:
         """Return the change that removes some lines, their copies, and all lines that cannot be read without them.
 
-        It also removes the lines that an `earlier` change removes.
+        It also removes the lines that an `earlier_change` removes.
         """
-        places = set(earlier.removed_places)
-        indexes = set(earlier.removed_indexes)
+        places = set(earlier_change.removed_places)
+        indexes = set(earlier_change.removed_indexes)
         lines_to_remove = list(lines)
         while lines_to_remove:
             line = lines_to_remove.pop()

@@ -118,9 +118,10 @@ class Removals:
 
 def _only_removes_responses(change: Change) -> bool:
     """Return whether a change only removes lines, all of them responses, under the same policy."""
-    return (
-        not change.added_lines and change.policy is None and len(change.removed_places) == len(change.removed_indexes)
-    )
+    if change.added_lines or change.policy is not None:
+        return False
+    # A removed line without an index is no response: it was skipped, or repeats another line.
+    return len(change.removed_places) == len(change.removed_indexes)
 
 
 def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
@@ -133,7 +134,9 @@ def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
 
 
 class QueryLines:
-    """The scored lines of a query, indexed by row of the tables and by node; `unit` is the unit of the query."""
+    """The scored lines of a query, indexed by row of the tables and by node. It returns the result of the query without
+    some of its lines. `unit` is the unit of the query.
+    """
 
     def __init__(self, scored: AnalysedRun, editor: Editor, unit: UnitResult, result: QueryResult) -> None:
         """Index the lines of the query that has this result."""
@@ -204,6 +207,7 @@ class QueryLines:
         """
         orphans: list[Response] = []
         for line in lines:
+            # The lines that answer the query about the answer of the removed line depend on it.
             lines_about_answer = self._lines_answering.get(line.follow_on_id, ())
             dependents = _without_removed(lines_about_answer, removed_indexes)
             if dependents:
@@ -238,15 +242,15 @@ class QueryLines:
         if line.query.level > _DEEPEST_HOP:
             return True
         is_counted = line.index in self._row_position_by_index
-        if not is_counted:
+        if not is_counted:  # it is not known how it influences the counted lines
             return True
         # A skipped line with the same answer may count otherwise if no other line gives the answer any more.
         if self._links.was_answer_skipped(line.follow_on_id):
             return True
         if line.node is None:
-            return not self._is_without_credit(line) or line.index in self._deciding_indexes(line)
-        # All lines of a node decide together whether it names the entity, and only right lines depend on that.
-        return not all(self._is_without_credit(node_line) for node_line in self._links.lines_by_node[line.node])
+            return self._may_have_credit(line) or line.index in self._deciding_indexes(line)
+        # All lines of a node decide together whether it names the entity, and only lines with credit depend on that.
+        return any(self._may_have_credit(node_line) for node_line in self._links.lines_by_node[line.node])
 
     def _deciding_indexes(self, line: Response) -> Collection[int]:
         """Return the indexes of the lines that decide whether the lines without node in a line's row get credit.
@@ -266,7 +270,7 @@ class QueryLines:
         `lines` are all lines without node of a row, which count as one node. They get credit if one of the best
         assessed lines of this node names the entity. The result is empty if no line has credit.
         """
-        if all(self._is_without_credit(line) for line in lines):
+        if not any(self._may_have_credit(line) for line in lines):
             return ()
         assessed_lines = [line for line in lines if line.index in self.unit.assessment_by_index]
         deciding_lines = best_lines(assessed_lines, self._most_justifications)
@@ -275,10 +279,10 @@ class QueryLines:
         # All assessed lines are among the best ones, and a line with the label WRONG never names the entity.
         return {line.index for line in assessed_lines if WRONG not in self.unit.labels_by_index[line.index]}
 
-    def _is_without_credit(self, line: Response) -> bool:
-        """Return whether a line is known to be neither right nor the duplicate of a right line."""
+    def _may_have_credit(self, line: Response) -> bool:
+        """Return whether a line is right or the duplicate of a right line, or a line whose labels are not known."""
         labels = self.unit.labels_by_index.get(line.index)
-        return labels is not None and category_in(labels) not in self._policy.right
+        return labels is None or category_in(labels) in self._policy.right
 
     def _tallies_without(self, lines: Iterable[Response]) -> tuple[Tally, ...]:
         """Return the rows of the query without the counts of some lines.

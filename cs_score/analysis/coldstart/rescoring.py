@@ -125,9 +125,9 @@ class Rescoring:
         return any(_may_be_in_foreign_node(line, query_by_id) for line in links.responses)
 
     def rescore(
-        self, change: Change, earlier: Change, unit_by_id: Mapping[str, UnitResult], *, is_ranked: bool
+        self, change: Change, earlier_change: Change, unit_by_id: Mapping[str, UnitResult], *, is_ranked: bool
     ) -> Iterator[RescoredUnit]:
-        """Yield the result of each unit after a change, if it differs from the one after an `earlier` change.
+        """Yield the result of each unit after a change, if it differs from the one after an `earlier_change`.
 
         The earlier change is a part of the change, and may be a change of nothing. `unit_by_id` has the results of all
         units after the earlier change. Nodes are ranked only if `is_ranked`. Raises InputError if the scorer would
@@ -140,20 +140,20 @@ class Rescoring:
         has_earlier_runs = len(self._run_ids_up_to_this) > 1
         must_rank = is_ranked or has_earlier_runs
         # Subtracting counts takes much less time, but is not always possible; then the result is None.
-        subtracted_units = self._units_by_subtraction(change, earlier, must_rank)
+        subtracted_units = self._units_by_subtraction(change, earlier_change, must_rank)
         if subtracted_units is None:
-            return self._score_changed_units(change, earlier, unit_by_id, must_rank)
+            return self._score_changed_units(change, earlier_change, unit_by_id, must_rank)
         return iter([RescoredUnit(unit, self._run) for unit in subtracted_units])
 
     def _score_changed_units(
-        self, change: Change, earlier: Change, unit_by_id: Mapping[str, UnitResult], is_ranked: bool
+        self, change: Change, earlier_change: Change, unit_by_id: Mapping[str, UnitResult], is_ranked: bool
     ) -> Iterator[RescoredUnit]:
         """Yield the units that a change may affect, scored from the changed lines.
 
-        An `earlier` change is a part of the change; `unit_by_id` has the results of the units after it. Nodes are
+        An `earlier_change` is a part of the change; `unit_by_id` has the results of the units after it. Nodes are
         ranked only if `is_ranked`.
         """
-        changed_ids = self._changed_queries(change, earlier)
+        changed_ids = self._changed_queries(change, earlier_change)
         # Another policy changes all queries, also those without a changed line.
         can_score_single_queries = self._has_separate_queries and change.policy is None
         request = _ScoringRequest(
@@ -189,29 +189,29 @@ class Rescoring:
         new_unit = self._score_unit(old_unit.id, queries, run, request)
         return RescoredUnit(_with_unchanged_results(new_unit, old_unit.queries), run)
 
-    def _units_by_subtraction(self, change: Change, earlier: Change, is_ranked: bool) -> list[UnitResult] | None:
+    def _units_by_subtraction(self, change: Change, earlier_change: Change, is_ranked: bool) -> list[UnitResult] | None:
         """Return the changed units without the removed lines, whose counts are subtracted; None if that is impossible.
 
-        Subtraction starts from the results before any change, so that an `earlier` change must not have removed a line.
+        Subtraction starts from the results before any change, so that an `earlier_change` must not have removed a line.
         Removed lines must not influence other queries, nor the question whether the limits can be applied to the
         remaining lines: this question does not arise if the justifications of a node are limited.
         """
         is_limited = self._run.limits.justifications_per_node is not None
         can_subtract = self._has_separate_queries and is_limited
-        if not can_subtract or earlier.removed_places:
+        if not can_subtract or earlier_change.removed_places:
             return None
         return self._removals.units_without(change, is_ranked=is_ranked)
 
-    def _changed_queries(self, change: Change, earlier: Change) -> dict[str, None]:
+    def _changed_queries(self, change: Change, earlier_change: Change) -> dict[str, None]:
         """Return the base ids of the queries whose lines one of two changes removes or adds, but not the other one.
 
-        The `earlier` change is a part of the change. It adds no lines, or the same ones.
+        The `earlier_change` is a part of the change. It adds no lines, or the same ones.
         """
-        # The operator ^ would copy all lines of `earlier`, which may be most lines of the run.
-        indexes = (change.removed_indexes - earlier.removed_indexes) | (
-            earlier.removed_indexes - change.removed_indexes
-        )
-        lines = [self._run.links.responses[index] for index in indexes]
+        # The operator ^ would copy all lines of `earlier_change`, which may be most lines of the run.
+        newly_removed_indexes = change.removed_indexes - earlier_change.removed_indexes
+        no_longer_removed_indexes = earlier_change.removed_indexes - change.removed_indexes
+        differing_indexes = newly_removed_indexes | no_longer_removed_indexes
+        lines = [self._run.links.responses[index] for index in differing_indexes]
         lines += change.added_lines
         return dict.fromkeys([line.query.base_id for line in lines])
 
@@ -264,24 +264,24 @@ class Rescoring:
             lines = self._lines_of_unit(unit_id)
         else:
             lines = self._lines_of_queries(unit_id, request.query_ids)
-        added_lines = request.added_by_unit.get(unit_id, ())
-        return self._changed_run(lines, request.change, added_lines, request.is_ranked)
+        added_lines_of_units = request.added_by_unit.get(unit_id, ())
+        return self._changed_run(lines, request.change, added_lines_of_units, request.is_ranked)
 
     def _changed_run(
-        self, lines: Sequence[Response], change: Change, added_lines: Sequence[Response], is_ranked: bool
+        self, lines: Sequence[Response], change: Change, added_lines_of_units: Sequence[Response], is_ranked: bool
     ) -> Run:
         """Return a run that has the lines of some units as they are after a change.
 
-        `lines` are all lines of these units before the change, `added_lines` those of the change's added lines that
-        belong to these units. Lines are linked to nodes again if the change makes that necessary. Raises InputError if
+        `lines` are all lines of these units before the change, `added_lines_of_units` the change's added lines of these
+        units. Lines are linked to nodes again if the change makes that necessary. Raises InputError if
         the limits on justifications cannot be applied.
         """
         if self._only_appends(change):
-            return self._append_lines(lines, added_lines, is_ranked)
+            return self._append_lines(lines, added_lines_of_units, is_ranked)
         removed_lines = [line for line in lines if line.index in change.removed_indexes]
-        remaining_lines = self._remaining_lines(lines, change, added_lines)
+        remaining_lines = self._remaining_lines(lines, change, added_lines_of_units)
         links = Links(self._run.gold.query_set, self._run.links)
-        if self._must_link_again(removed_lines, added_lines):
+        if self._must_link_again(removed_lines, added_lines_of_units):
             # Removed lines are no parents any more. Remaining lines with the same answers are entered in their place.
             for line in removed_lines:
                 links.node_by_follow_on[line.follow_on_id] = None
@@ -299,25 +299,25 @@ class Rescoring:
         return replace(self._run, gold=gold, links=links, lines_by_run_and_unit=group_by_run_and_unit(gold, lines))
 
     def _remaining_lines(
-        self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]
+        self, lines: Iterable[Response], change: Change, added_lines_of_units: Sequence[Response]
     ) -> list[Response]:
         """Return the lines of some units that a change leaves, and its added lines, numbered as in the changed files.
 
         If the run has one file and no line is added, lines keep their numbers, since only the order of lines matters.
         """
         remaining_lines = [line for line in lines if line.index not in change.removed_indexes]
-        if added_lines or self._has_several_files:
-            return self._renumber(remaining_lines, change, added_lines)
+        if added_lines_of_units or self._has_several_files:
+            return self._renumber(remaining_lines, change, added_lines_of_units)
         return remaining_lines
 
-    def _must_link_again(self, removed_lines: Iterable[Response], added_lines: Sequence[Response]) -> bool:
+    def _must_link_again(self, removed_lines: Iterable[Response], added_lines_of_units: Sequence[Response]) -> bool:
         """Return whether lines may get other nodes since some lines are removed or added.
 
         The node id of a line of the second hop begins with that of its parent, the line whose answer its query asks
         about. Therefore the nodes may change if a removed line is the parent of others. Added lines have no node yet.
         If there are several files, a line of another file may become the parent.
         """
-        if added_lines or self._has_several_files:
+        if added_lines_of_units or self._has_several_files:
             return True
         for line in removed_lines:
             is_parent = line.follow_on_id in self.editor.follow_on_lines.lines_answering
@@ -348,10 +348,12 @@ class Rescoring:
         all_line_count = len(self._run.links.responses)
         return list(self.editor.file_of_added_lines.loaded_line_counts) == [all_line_count]
 
-    def _append_lines(self, lines: Sequence[Response], added_lines: Sequence[Response], is_ranked: bool) -> Run:
+    def _append_lines(
+        self, lines: Sequence[Response], added_lines_of_units: Sequence[Response], is_ranked: bool
+    ) -> Run:
         """Return a run with the lines of some units and added lines after them; only the added lines are linked."""
         links = Links(self._run.gold.query_set, self._run.links)  # they build on the old links, which do not change
-        new_lines = self._renumber_added(added_lines, lines, removed_count=0)
+        new_lines = self._renumber_added(added_lines_of_units, lines, removed_count=0)
         # Parents may be among the old lines, which are not linked again: their nodes are entered first.
         links.node_by_follow_on.update(self._parent_nodes_of(new_lines))
         linked_lines = _with_nodes(new_lines, links.node_by_follow_on)
@@ -370,7 +372,9 @@ class Rescoring:
                 node_by_query[line.query.short_id] = parent_node
         return node_by_query
 
-    def _renumber(self, lines: Iterable[Response], change: Change, added_lines: Sequence[Response]) -> list[Response]:
+    def _renumber(
+        self, lines: Iterable[Response], change: Change, added_lines_of_units: Sequence[Response]
+    ) -> list[Response]:
         """Return remaining and added lines in load order, with the indexes and numbers they have in the changed files.
 
         If the run has one file, lines keep their numbers, since only the order matters. With several files the numbers
@@ -381,7 +385,7 @@ class Rescoring:
         renumbered = [self._moved_line(line, added_count, removed_numbers_by_file) for line in lines]
         removed_count = len(removed_numbers_by_file.get(self.editor.file_of_added_lines.name, ()))
         # Added lines of other units have indexes, too: `added_count` is the number of all added lines.
-        renumbered += self._renumber_added(added_lines, renumbered, removed_count, added_per_load=added_count)
+        renumbered += self._renumber_added(added_lines_of_units, renumbered, removed_count, added_per_load=added_count)
         return sorted(renumbered, key=operator.attrgetter("index"))
 
     def _removed_numbers_by_file(self, change: Change) -> Mapping[str, Sequence[int]]:
@@ -414,7 +418,11 @@ class Rescoring:
         return replace(line, index=index, number=number)
 
     def _renumber_added(
-        self, added_lines: Sequence[Response], lines: Iterable[Response], removed_count: int, added_per_load: int = 0
+        self,
+        added_lines_of_units: Sequence[Response],
+        lines: Iterable[Response],
+        removed_count: int,
+        added_per_load: int = 0,
     ) -> list[Response]:
         """Return added lines with their indexes and numbers, once for each time that their file is loaded.
 
@@ -424,9 +432,9 @@ class Rescoring:
         """
         file = self.editor.file_of_added_lines
         first_number = file.last_number + 1 - removed_count
-        texts_not_read_again = self._texts_not_read_again(lines) if added_lines else frozenset()
+        texts_not_read_again = self._texts_not_read_again(lines) if added_lines_of_units else frozenset()
         new_lines: list[Response] = []
-        for line in added_lines:
+        for line in added_lines_of_units:
             if line.text in texts_not_read_again:
                 continue
             for earlier_load_count, loaded_line_count in enumerate(file.loaded_line_counts):

@@ -44,8 +44,8 @@ def costliest_layout(mode: Mode, count_mistakes: Callable[[Any], int] = count_li
             Column("reason"),
         ),
         _mistake_rows,
-        min_rows=1,
-        is_file=False,
+        min_rows=1,  # without mistakes there is no table
+        is_file=False,  # `mistakes_layout` is that of the file
         total=count_mistakes,
     )
 
@@ -69,18 +69,19 @@ def mistakes_layout(mode: Mode) -> Layout:
 def _mistake_rows(document: Any) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each mistake in a document: texts by column, with values in full and in a short form.
 
-    The document is the analysis of a result, or the explanation of one unit, where the short form may be longer.
+    The document is the analysis of a result, or the explanation of one unit. The short forms of values are longer in
+    an explanation, which has few mistakes.
     """
-    longest = LONGEST_LINE if isinstance(document, ExplainedUnit) else SHORT_VALUE
+    most_characters = LONGEST_LINE if isinstance(document, ExplainedUnit) else SHORT_VALUE
     for mistake in document.mistakes:
-        yield {
-            **_plain_fields(mistake),
-            "unit": text_of(mistake.unit),
-            "name": unit_name(mistake),
-            "prediction": json_value(mistake.prediction),
-            **_cells_of_values(mistake, longest),
-            **{f"effect:{measure}": effect for measure, effect in mistake.effects.items()},
-        }
+        cells: dict[str, Any] = dict(_plain_fields(mistake))
+        cells["unit"] = text_of(mistake.unit)
+        cells["name"] = unit_name(mistake)
+        cells["prediction"] = json_value(mistake.prediction)
+        cells.update(_cells_of_values(mistake, most_characters))
+        for measure, effect in mistake.effects.items():
+            cells[f"effect:{measure}"] = effect
+        yield cells
 
 
 def _plain_fields(mistake: EvidenceMistake) -> dict[str, str | int | float]:
@@ -88,13 +89,16 @@ def _plain_fields(mistake: EvidenceMistake) -> dict[str, str | int | float]:
     return {key: value for key, value in asdict(mistake).items() if isinstance(value, str | int | float)}
 
 
-def _cells_of_values(mistake: EvidenceMistake, longest: int) -> dict[str, str | None]:
-    """Return the predicted value of a mistake and that of gold, as JSON and with at most `longest` characters."""
+def _cells_of_values(mistake: EvidenceMistake, most_characters: int) -> dict[str, str | None]:
+    """Return the predicted value of a mistake and the one of gold, as JSON and in a short form.
+
+    The short form has at most `most_characters`.
+    """
     return {
         "predicted": as_json(mistake.predicted),
         "gold": as_json(mistake.gold),
-        "predicted_in_short": shorten(short_value_text(mistake.predicted), longest),
-        "gold_in_short": shorten(short_value_text(mistake.gold), longest),
+        "predicted_in_short": shorten(short_value_text(mistake.predicted), most_characters),
+        "gold_in_short": shorten(short_value_text(mistake.gold), most_characters),
     }
 
 
@@ -118,7 +122,8 @@ def short_value_text(value: object) -> JsonText | None:
     """Return a JSON value in a short form for tables: `SUPPORT [4, 5]` for {"label": "SUPPORT", "sentences": [4, 5]}.
 
     Other objects are written as keys and values with commas between them, lists of objects with semicolons between
-    the objects, and all other values as JSON. The text is safe to print. None, for a missing value, stays None.
+    the objects, and all other values as JSON. Objects without members are left out of a list. The text is safe to
+    print. None, for a missing value, stays None.
     """
     if isinstance(value, dict):
         return JsonText(_object_text(value))
@@ -186,8 +191,9 @@ class DocumentText:
         lines and 80 columns.
         """
         self.mode = mode
-        self.is_screen = top is None and can_be_shortened
-        self.width = prose_width(terminal_width, fits_one_screen=top is None)
+        has_default_length = top is None  # then sentences are as wide as a screen, even if nothing is shortened
+        self.is_screen = has_default_length and can_be_shortened
+        self.width = prose_width(terminal_width, fits_one_screen=has_default_length)
         self.table_width = self.width if self.is_screen else terminal_width
         self.top = top
         self.layouts = layouts
@@ -196,7 +202,7 @@ class DocumentText:
         """Return a hint to the user: a blank line, then the sentence in lines of the width."""
         return ["", *wrap(sentence, self.width)]
 
-    def whole_tables(self, document: Any) -> list[str]:
+    def all_tables(self, document: Any) -> list[str]:
         """Return the lines of all tables of a document, with at most `top` rows each."""
         lines: list[str] = []
         for layout in self.layouts:
@@ -242,7 +248,8 @@ def title_of(document: Any) -> str:
 def _with_one_table(layout: Layout, group_order: Callable[[Mapping[str, Any]], float]) -> Layout:
     """Return the layout for a single table of the groups of all dimensions, instead of a table for each dimension.
 
-    The groups come in the order of `group_order`, which returns a sort key for a row.
+    The groups come in the order of `group_order`, which returns a sort key for a row. Whoever makes lines from the
+    table shows the first rows only.
     """
     keys = layout.shown or layout.keys
     other_keys = [key for key in keys if key != layout.split_by]

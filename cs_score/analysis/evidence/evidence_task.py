@@ -31,7 +31,7 @@ class EvidenceTask(Record):
         if name is None:
             return None
         measures = self.mode.measures
-        measure = find_name(name, measures)
+        measure = find_name(name, measures)  # None for an unknown name; `f1@0` is found, too, but no measure here
         if measure not in measures:
             suggestion = did_you_mean(name, measures)
             raise UsageError(f"no measure called {name}; there are {', '.join(measures)}{suggestion}")
@@ -46,7 +46,8 @@ class EvidenceTask(Record):
         measure = self.measure_of(name) or self.headline_of(results) or str(default_measure(self.name))
         for result in results:
             if measure in result.undefined:
-                raise InputError(f"there is no {measure}: {result.undefined[measure]}", file=result.names[1])
+                _, predictions_name = result.names
+                raise InputError(f"there is no {measure}: {result.undefined[measure]}", file=predictions_name)
         return measure
 
     # ---- Comparisons
@@ -72,7 +73,13 @@ class EvidenceTask(Record):
         """Return the numbers that each unit adds to the sums of a result, from which comparisons compute its scores."""
         ids = result.table.ids
         answered = [unit_id for unit_id, unit in zip(ids, result.units) if unit.prediction is not None]
-        return UnitStatistics(self.mode.unit, result.table, answered, tuple(dict.fromkeys(ids)), result.origin)
+        return UnitStatistics(
+            unit=self.mode.unit,
+            table=result.table,
+            answered_units=answered,
+            gold_units=tuple(dict.fromkeys(ids)),
+            origin=result.origin,
+        )
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
         """Return a function that computes some of the measures from the sums of the columns."""

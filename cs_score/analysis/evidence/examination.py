@@ -63,7 +63,7 @@ class Entry:
     def __init__(self, examination: Examination, positions: Sequence[int], unit: Unit, rows: Sequence[Row]) -> None:
         """Take a prediction of an examined result; `unit` is the first unit with this prediction.
 
-        `positions` and `rows` are the positions and rows of all units with it in the table of the result.
+        `positions` and `rows` are those of all units that share the prediction, in the table of the result.
         """
         self._examination = examination
         self.positions = positions
@@ -105,7 +105,7 @@ class Entry:
         if not faults:
             return self
         try:
-            return self.without_faults(faults)
+            return self.without_faults(faults)  # raises if the scorer refuses the correction of any of them
         except InputError:
             # Whether the scorer refuses the correction of a fault does not depend on the other faults.
             correctable_faults = [fault for fault in faults if self._can_correct(fault)]
@@ -158,7 +158,7 @@ class Examination:
         self.unit_by_key = dict(zip(self.name_by_key, result.units))
 
     @cached_property
-    def head(self) -> dict[str, Any]:
+    def common_fields(self) -> dict[str, Any]:
         """The fields that every document about the result has, by their names: task, measure, signature, scores ..."""
         origin = replace(self.result.origin, measure=self.measure)
         return {
@@ -222,13 +222,14 @@ class Examination:
             new_rows = entry.rows_after_correction(fault)
         except InputError as error:
             # The scorer would refuse the corrected prediction, so there is no gain and no effect on any measure.
-            return MistakeCost(entry, fault, None, dict.fromkeys(measures), str(error))
+            no_effects = dict.fromkeys(measures)
+            return MistakeCost(entry=entry, fault=fault, gain=None, effects=no_effects, reason=str(error))
         new_sums = _sums_with_other_rows(sums, entry.rows, new_rows)
         new_scores = self.mode.formula(new_sums, divide)
         effects: dict[str, float | None] = {}
         for measure, score, new_score in zip(measures, scores, new_scores):
             effects[measure] = new_score - score
-        return MistakeCost(entry, fault, effects[self.measure], effects, UNSET)
+        return MistakeCost(entry=entry, fault=fault, gain=effects[self.measure], effects=effects, reason=UNSET)
 
     def mistake(self, cost: MistakeCost) -> EvidenceMistake:
         """Return the mistake with this cost, in the form in which documents list it."""
@@ -257,25 +258,26 @@ class Examination:
         fault_counts: Counter[str] = Counter()
         for entry in entries:
             fault_counts.update([fault.kind for fault in entry.faults])
-            for corrected in _corrected_entries(entry, kinds):
-                _replace_rows(rows_by_kind[corrected.kind].alone, corrected.alone)
-                _replace_rows(rows_by_kind[corrected.kind].cumulated, corrected.cumulated)
+            for corrected_entry in _corrected_entries(entry, kinds):
+                rows = rows_by_kind[corrected_entry.kind]
+                _replace_rows(rows.without_kind, corrected_entry.without_kind)
+                _replace_rows(rows.without_kinds_so_far, corrected_entry.without_kinds_so_far)
         return tuple([self._budget_row(kind, fault_counts[kind], rows_by_kind[kind]) for kind in kinds])
 
     def _uncorrected_rows(self) -> _CorrectedRows:
         """Return the rows of all units as they are, in two lists in which rows can be replaced by corrected ones."""
         rows = self.result.table.rows
-        return _CorrectedRows(alone=list(rows), cumulated=list(rows))
+        return _CorrectedRows(without_kind=list(rows), without_kinds_so_far=list(rows))
 
     def _budget_row(self, kind: str, fault_count: int, rows: _CorrectedRows) -> EvidenceBudgetRow:
-        """Return the budget row of a kind of faults; `rows` has the rows of all units once it is corrected."""
-        score = self._score_of_rows(rows.alone)
+        """Return the budget row of a kind of faults, from the rows of all units after the correction of this kind."""
+        score = self._score_of_rows(rows.without_kind)
         return EvidenceBudgetRow(
             kind=kind,
             count=fault_count,
             gain=score - self.result.scores[self.measure],
             score=score,
-            cumulated=self._score_of_rows(rows.cumulated),
+            cumulated=self._score_of_rows(rows.without_kinds_so_far),
         )
 
     def _score_of_rows(self, rows: Sequence[Row]) -> float:
@@ -294,7 +296,9 @@ class Examination:
         groups_of_units = [self.mode.groups(unit) for unit in self.result.units]
         for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             groups_by_dimension[dimension] = self._groups_of_dimension(positions_by_group, costs)
-        if set(self.mode.measures) <= set(self.result.table.columns):
+        # Each measure has a column of its own, whose mean it is.
+        all_measures_are_means = set(self.mode.measures) <= set(self.result.table.columns)
+        if all_measures_are_means:
             aspects = [self._group_of_report_row(row, costs) for row in self.mode.rows]
             groups_by_dimension[ASPECT] = groups_by_dimension.get(ASPECT, ()) + tuple(aspects)
         return groups_by_dimension
@@ -302,7 +306,10 @@ class Examination:
     def _groups_of_dimension(
         self, positions_by_group: Mapping[str, Sequence[int]], costs: Sequence[MistakeCost]
     ) -> tuple[EvidenceGroup, ...]:
-        """Return the groups of one dimension; `positions_by_group` has the positions of the units in each group."""
+        """Return the groups of one dimension, such as the gold label, each with its scores, mistakes and their share.
+
+        `positions_by_group` has the positions of the units in each group, `costs` are the costs of all mistakes.
+        """
         mistake_counts = _count_mistakes(costs, positions_by_group)
         groups = []
         for name, positions in positions_by_group.items():
@@ -332,7 +339,10 @@ class Examination:
         )
 
     def _group_of_report_row(self, row: ReportRow, costs: Sequence[MistakeCost]) -> EvidenceGroup:
-        """Return the group for a line of the report, with the mistakes that change one of its measures."""
+        """Return the group for a line of the report, with the mistakes that change one of its measures.
+
+        Its measures are means of columns with the same names. The first of them is the main measure of the line.
+        """
         table = self.result.table
         totals = dict(zip(table.columns, table.sums()))
         scores = {measure: self.result.scores[measure] for measure in row.measures}
@@ -359,6 +369,7 @@ class Examination:
             return _MainScores(None, None, None)
         measure_by_heading = dict(zip(self.mode.headings, row.measures))
         score_by_heading = {heading: scores[name] for heading, name in measure_by_heading.items()}
+        # The report of a task calls precision one or the other.
         precision = score_by_heading.get("prec", score_by_heading.get("precision"))
         return _MainScores(precision, score_by_heading.get("recall"), score_by_heading.get("f1"))
 
@@ -399,9 +410,10 @@ class Examination:
         try:
             scores = self._scores_of_units(units)
         except InputError as error:
-            return PolicyScores(policy, None, None, {}, reason=str(error))
+            return PolicyScores(policy=policy, score=None, difference=None, scores={}, reason=str(error))
         score = scores[self.measure]
-        return PolicyScores(policy, score, score - self.result.scores[self.measure], scores)
+        difference = score - self.result.scores[self.measure]
+        return PolicyScores(policy=policy, score=score, difference=difference, scores=scores)
 
     def _scores_of_units(self, units: Sequence[Unit]) -> dict[str, float]:
         """Return the scores by measure if the result had these units. Raises InputError if they cannot be scored."""
@@ -413,22 +425,22 @@ class Examination:
     def explanations(self, costs: Sequence[MistakeCost], *, with_others: bool) -> EvidenceExplanations:
         """Return explanations in words of how units were scored, for at most `MOST_UNITS` units.
 
-        These are the units with the mistakes of `costs`, and `with_others` all other units after them.
+        These are the units with the mistakes of `costs`. If `with_others`, all other units are explained, too.
         """
         steps = []
         texts = []
-        for number, position in enumerate(self._positions_to_explain(costs, with_others=with_others)):
+        for text_number, position in enumerate(self._positions_to_explain(costs, with_others=with_others)):
             name = self.names[position]
-            steps.append(UnitSteps(name.id, name.occurrence, (number,)))
+            steps.append(UnitSteps(unit=name.id, occurrence=name.occurrence, steps=(text_number,)))
             texts.append(self._explanation_of_unit(position))
-        return EvidenceExplanations(len(self.names) - len(steps), tuple(steps), tuple(texts))
+        return EvidenceExplanations(left_out=len(self.names) - len(steps), units=tuple(steps), texts=tuple(texts))
 
     def _positions_to_explain(self, costs: Iterable[MistakeCost], *, with_others: bool) -> list[int]:
-        """Return the positions of at most `MOST_UNITS` units in order: units with mistakes, and `with_others` others.
+        """Return the positions of at most `MOST_UNITS` units with mistakes, and of others if `with_others`, in order.
 
-        Units with mistakes are preferred.
+        Units with mistakes are preferred, and among them those with the costliest mistakes.
         """
-        positions = [cost.position for cost in costs]
+        positions = [cost.position for cost in costs]  # the costs begin with the largest gain
         if with_others:
             positions += range(len(self.names))
         distinct_positions = list(dict.fromkeys(positions))
@@ -473,18 +485,20 @@ class Examination:
 
     def score(self, keys: Iterable[UnitKey]) -> float:
         """Return the examined score over the units with these keys; units that were not scored are left out."""
-        empty_row = (0.0,) * len(self.mode.columns)
-        rows = [self.row_by_key.get(key, empty_row) for key in keys]
+        row_of_zeros = (0.0,) * len(self.mode.columns)  # a unit that was not scored adds nothing to the sums
+        rows = [self.row_by_key.get(key, row_of_zeros) for key in keys]
         sums = [math.fsum(column) for column in zip(*rows)]
-        return float(self.formula(sums, divide)[0])
+        [score] = self.formula(sums, divide)  # the formula has one measure
+        return float(score)
 
     def ratio(self, key: UnitKey) -> Ratio | None:
         """Return the examined score of a unit as a ratio; None if the unit was not scored."""
         if key not in self.row_by_key:
             return None
-        # With `Ratio` instead of a division, the formula returns its single score as numerator and denominator.
-        [score] = self.formula(self.row_by_key[key], Ratio)
-        ratio: Ratio = score
+        # A formula takes the function that divides as its second argument, and returns a list with a score for each
+        # measure, here one. With `Ratio` it does not divide, but returns numerator and denominator.
+        ratio: Ratio
+        [ratio] = self.formula(self.row_by_key[key], Ratio)
         return ratio
 
     def parts(self, key: UnitKey) -> dict[tuple[str, str, int], Part]:
@@ -498,9 +512,10 @@ class Examination:
         part_by_key: dict[tuple[str, str, int], Part] = {}
         occurrences: Counter[tuple[str, str]] = Counter()
         for part in self.mode.parts(self.unit_by_key[key], self.measure):
-            noun_and_value = (part.noun, json.dumps(part.value, sort_keys=True))
-            occurrences[noun_and_value] += 1
-            part_by_key[*noun_and_value, occurrences[noun_and_value]] = part
+            value_text = json.dumps(part.value, sort_keys=True)
+            occurrences[part.noun, value_text] += 1
+            occurrence = occurrences[part.noun, value_text]
+            part_by_key[part.noun, value_text, occurrence] = part
         return part_by_key
 
 
@@ -527,29 +542,32 @@ class _MainScores(NamedTuple):
 
 
 class _CorrectedRows(NamedTuple):
-    """The rows of all units after the correction of a kind of faults, alone and together with all kinds before it."""
+    """The rows of all units without faults of a kind, and their rows without faults of this kind and all before it."""
 
-    alone: list[Row]
-    cumulated: list[Row]
+    without_kind: list[Row]
+    without_kinds_so_far: list[Row]
 
 
 class _CorrectedEntry(NamedTuple):
     """An entry without faults of a kind, and the entry without faults of this kind and of all kinds before it."""
 
     kind: str
-    alone: Entry
-    cumulated: Entry
+    without_kind: Entry
+    without_kinds_so_far: Entry
 
 
 def _corrected_entries(entry: Entry, kinds: Iterable[str]) -> Iterator[_CorrectedEntry]:
-    """Yield an entry with the faults of each kind corrected, in the order of the kinds."""
-    cumulated = entry
+    """Yield an entry twice corrected for each kind of faults, in the order of the kinds.
+
+    Once only the faults of this kind are corrected, and once the faults of this kind and of all kinds before it.
+    """
+    without_kinds_so_far = entry
     for kind in kinds:
-        alone = entry.without_kind(kind)
+        without_kind = entry.without_kind(kind)
         # As long as nothing has been corrected, scoring the correction again would have the same result.
-        is_first_correction = cumulated is entry
-        cumulated = alone if is_first_correction else cumulated.without_kind(kind)
-        yield _CorrectedEntry(kind, alone, cumulated)
+        is_first_correction = without_kinds_so_far is entry
+        without_kinds_so_far = without_kind if is_first_correction else without_kinds_so_far.without_kind(kind)
+        yield _CorrectedEntry(kind, without_kind, without_kinds_so_far)
 
 
 def _sums_with_other_rows(sums: Sequence[float], rows: Iterable[Row], new_rows: Iterable[Row]) -> Sequence[float]:

@@ -122,7 +122,7 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
         lines += writer.screen_tables(analysis, _ROWS_ON_SCREEN, _mistakes_order)
         lines += writer.hint("--all shows every mistake, group and confusion; --format json has all of it.")
     else:
-        lines += writer.whole_tables(analysis)
+        lines += writer.all_tables(analysis)
     if not analysis.mistakes:
         lines += ["", "There are no mistakes."]
     return "\n".join(lines)

@@ -80,7 +80,7 @@ def analyze(
     if is_whole:
         explanations = examination.explanations(listed_costs, with_others=top is None)
     return EvidenceAnalysis(
-        **examination.head,
+        **examination.common_fields,
         scenarios=examination.scenarios(),
         policies=examination.policies(policies),
         units=len(result.units),

@@ -1,5 +1,5 @@
 """The tables and the text of the difference of two results, A and B, of an evidence task: units (claims, instances or
-questions) with their contributions, and the parts of units that were judged differently.
+questions) with their contributions, and the answers (parts of units) that were judged differently.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     if writer.is_screen:
         lines += _screen_lines(writer, difference, input_line_count=len(lines_about_inputs))
     else:
-        lines += writer.whole_tables(difference)
+        lines += writer.all_tables(difference)
     if not difference.units:
         lines += ["", f"No {mode.unit} counts differently."]
     return "\n".join(lines)

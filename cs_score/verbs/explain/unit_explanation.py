@@ -71,4 +71,4 @@ def _explanation(
     """Return the document of an explanation with explained units, or with the largest mistakes of the whole run."""
     unit_table = examination.result.table
     statistics = dict(zip(unit_table.columns, unit_table.sums()))  # the totals of the counts of all units
-    return EvidenceExplanation(**examination.head, units=units, mistakes=mistakes, statistics=statistics)
+    return EvidenceExplanation(**examination.common_fields, units=units, mistakes=mistakes, statistics=statistics)

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, UsageError
-from cs_score.base.outputs import Existing, PlannedOutput, encoded
+from cs_score.base.outputs import Existing, PlannedOutput, utf8_blocks
 from cs_score.base.sources import open_source
 from cs_score.cli import output as terminal
 from cs_score.cli.core import (
@@ -35,7 +35,6 @@ from cs_score.coldstart.file_columns import detect_schema
 from cs_score.coldstart.options import Justifications, is_left_out, split_at_colons
 from cs_score.coldstart.output_files import report_text
 from cs_score.coldstart.queries import QueryFiles, QuerySet
-from cs_score.preparation import query_files as preparing
 from cs_score.preparation.pooling import documents_per_node, kept_lines
 from cs_score.preparation.prepared_runs import (
     LANGUAGES,
@@ -46,7 +45,19 @@ from cs_score.preparation.prepared_runs import (
     differences,
     sort_by_language,
 )
-from cs_score.preparation.query_files import read_groups, resample_lines
+from cs_score.preparation.query_files import (
+    TYPE_ACTIONS,
+    DuplicateAction,
+    MisfitAction,
+    QueryOptions,
+    queries_of_first_round,
+    queries_of_second_round,
+    query_file_text,
+    read_groups,
+    remarks_on_types,
+    repair_queries,
+    resample_lines,
+)
 from cs_score.problems.codes import Severity
 from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session, check_exists
 
@@ -76,7 +87,7 @@ def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
     if has_colours and terminal.can_show_colours(sys.stdout):
         diff = (terminal.with_coloured_changes(text) for text in diff)
     # What had to be escaped is escaped; the codes of the colours must not be.
-    STDOUT.write_unescaped(encoded(diff))
+    STDOUT.write_unescaped(utf8_blocks(diff))
 
 
 # ---- validate-run
@@ -132,7 +143,7 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
     run_file = command_line.positional_words[1]
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
-    validated_text = checked_run.validated()  # from now on all problems of the run are in the log
+    validated_text = checked_run.validated_text()  # from now on all problems of the run are in the log
     _remark_on_run(checked_run, validated_text, session)
     session.report_problems()
     if not session.has_errors:
@@ -180,7 +191,7 @@ def _write_run(validated_text: ValidatedText, destination: Destination, session:
             "confidence such as .5 or 1.); write that line otherwise"
         )
     all_pieces = itertools.chain([first_piece], validated_text.pieces)
-    destination.write(encoded(all_pieces))
+    destination.write(utf8_blocks(all_pieces))
 
 
 def _begins_like_run(text: str) -> bool:
@@ -232,22 +243,19 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     query_file, output_file = command_line.positional_words
     query_files = session.read_queries()
     _remark_on_queries(query_files, query_file, options, session)
-    validated = preparing.validate_queries(query_files.query_set, options, session.problems)
-    text = preparing.query_file_text(validated.queries)
+    validated = repair_queries(query_files.query_set, options, session.problems)
+    text = query_file_text(validated.queries)
     session.report_problems()
-    file_named(output_file).write(encoded([text]))
+    file_named(output_file).write(utf8_blocks([text]))
     _write_index(validated.index, command_line.get("-index_file"))
     return session.end_report(validated)
 
 
-def _remark_on_queries(
-    query_files: QueryFiles, file_name: str, options: preparing.QueryOptions, session: Session
-) -> None:
+def _remark_on_queries(query_files: QueryFiles, file_name: str, options: QueryOptions, session: Session) -> None:
     """Print the remarks on a query file, and remarks on the entity types of its queries."""
     session.remark(*query_files.remarks)
     queries = query_files.query_set.by_id.values()
-    remarks_on_types = preparing.remarks_on_types(queries, options.type_action, file_name)
-    session.remark(*remarks_on_types)
+    session.remark(*remarks_on_types(queries, options.type_action, file_name))
 
 
 def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
@@ -258,19 +266,19 @@ def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
     if file is None:
         return
     lines = [f"{expanded_id}\t{original_id}\n" for expanded_id, original_id in index]
-    Destination(file).write(encoded(lines))
+    Destination(file).write(utf8_blocks(lines))
 
 
-def _query_options(command_line: CommandLine) -> preparing.QueryOptions:
+def _query_options(command_line: CommandLine) -> QueryOptions:
     """Return the options of a command line for changes of queries. Raises UsageError for an unknown value.
 
     -types and -subtypes name the action for queries whose entity types, or kinds of places, do not fit together.
     """
     languages = command_line.text("-languages")
-    return preparing.QueryOptions(
-        type_action=_read_choice(command_line, "-types", preparing.TYPE_ACTIONS),
-        place_action=_read_choice(command_line, "-subtypes", preparing.MisfitAction),
-        duplicate_action=_read_choice(command_line, "-dups", preparing.DuplicateAction),
+    return QueryOptions(
+        type_action=_read_choice(command_line, "-types", TYPE_ACTIONS),
+        place_action=_read_choice(command_line, "-subtypes", MisfitAction),
+        duplicate_action=_read_choice(command_line, "-dups", DuplicateAction),
         expanded_id_base=command_line.text("-query_base") if "-expand" in command_line else None,
         languages=None if is_left_out(languages) else frozenset(split_at_colons(languages)),
         only_slot_filling="-retain_sf" in command_line,
@@ -347,11 +355,11 @@ def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: 
     checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
     # Only with -valid the names from the run are escaped, so that the query file is valid XML.
-    second_round_queries = preparing.second_round(responses, is_xml="-valid" in command_line)
-    text = preparing.query_file_text(second_round_queries)
+    queries_about_answers = queries_of_second_round(responses, is_xml="-valid" in command_line)
+    text = query_file_text(queries_about_answers)
     session.report_problems()
     if not session.has_errors:
-        Destination(output_file).write(encoded([text]))
+        Destination(output_file).write(utf8_blocks([text]))
     return session.end_report(checked_run)
 
 
@@ -361,9 +369,8 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
     With `has_error_file` the report is empty, because the reference program leaves the error file empty in this round.
     Raises OutputError.
     """
-    first_round_queries = preparing.first_round(queries.by_id.values())
-    text = preparing.query_file_text(first_round_queries)
-    destination.write(encoded([text]))
+    text = query_file_text(queries_of_first_round(queries.by_id.values()))
+    destination.write(utf8_blocks([text]))
     report = "" if has_error_file else "".join(report_text(session.problems))
     session.write_whole_report(report)
     return Status.DONE
@@ -405,8 +412,8 @@ def package_output(command_line: CommandLine, session: Session) -> int:
     _check_run_ids(checked_run, session)
     session.report_problems()
     if not session.has_errors:
-        validated_text = checked_run.validated()
-        file_named(output_file).write(encoded(validated_text.pieces))
+        validated_text = checked_run.validated_text()
+        file_named(output_file).write(utf8_blocks(validated_text.pieces))
     return session.end_report(checked_run)
 
 
@@ -508,11 +515,11 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
     first_destination = destination_by_language[LANGUAGES[0]]
     if first_destination.stream is not None:  # a stream is the destination of all languages
         all_lines = [f"{text}\n" for _, text in assessments]
-        first_destination.write(encoded(all_lines))
+        first_destination.write(utf8_blocks(all_lines))
         return
     for language, destination in destination_by_language.items():
         lines = [f"{text}\n" for language_of_text, text in assessments if language_of_text == language]
-        destination.write(encoded(lines))
+        destination.write(utf8_blocks(lines))
 
 
 def _print_problem_kinds(session: Session, file: str) -> int:
@@ -528,7 +535,7 @@ def _print_problem_kinds(session: Session, file: str) -> int:
         problem_texts = ["no line that scoring refuses or leaves out"]
     lines = [f"{one_line(text)}\n" for text in problem_texts]
     write_text("stdout", "".join(lines))
-    session.add_fatal(checked_pool.fatal)
+    session.add_fatal(checked_pool.fatal_errors)
     status = Status.REFERENCE_FAILURE if checked_pool.is_refused else Status.DONE
     return StatusWithResults(status, checked_pool)
 
@@ -563,11 +570,11 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
     lines = _lines_of_run(run_file)
-    kept, discarded = _divide_lines(lines, most_documents)
-    file_named(output_file).write(encoded(kept))
-    _print_with_escapes("".join(discarded))
+    kept_texts, discard_messages = _divide_lines(lines, most_documents)
+    file_named(output_file).write(utf8_blocks(kept_texts))
+    _print_with_escapes("".join(discard_messages))
     # The status holds the lists, so that no time is spent on freeing them before the process ends.
-    return StatusWithResults(Status.DONE, (lines, kept, discarded))
+    return StatusWithResults(Status.DONE, (lines, kept_texts, discard_messages))
 
 
 def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
@@ -576,14 +583,14 @@ def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str],
     The lines with the first documents of each node are kept, up to `most_documents`. A message about another line is
     the line after `--discarding: `.
     """
-    kept = []
-    discarded = []
+    kept_texts = []
+    discard_messages = []
     for text, is_kept in zip(lines, kept_lines(lines, most_documents)):
         if is_kept:
-            kept.append(f"{text}\n")
+            kept_texts.append(f"{text}\n")
         else:
-            discarded.append(f"--discarding: {text}\n")
-    return kept, discarded
+            discard_messages.append(f"--discarding: {text}\n")
+    return kept_texts, discard_messages
 
 
 def _print_with_escapes(text: str) -> None:
@@ -659,10 +666,10 @@ def samples(command_line: CommandLine) -> int:
     try:
         report = _write_samples(number_text, queries_file, seed, destination)
     except CsScoreError as error:
-        error_file.write(encoded([f"{error}\n"]))
+        error_file.write(utf8_blocks([f"{error}\n"]))
         return Status.REFERENCE_FAILURE
     # Standard error gets the text, a file its bytes.
-    terminal.write_report(error_file, report, encoded([report]))
+    terminal.write_report(error_file, report, utf8_blocks([report]))
     return Status.DONE
 
 
@@ -703,7 +710,7 @@ def _write_samples(number_text: str, queries_file: str, seed: int, destination: 
     """
     number = _read_number(number_text)
     groups = read_groups(queries_file)
-    destination.write(encoded(resample_lines(groups, number or 0, seed)))
+    destination.write(utf8_blocks(resample_lines(groups, number or 0, seed)))
     report = ""
     if number is None:
         report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"

@@ -13,7 +13,7 @@ from cs_score.analysis.sampled_labels import (
     estimate_from_labels,
     read_second_assessments,
 )
-from cs_score.analysis.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_inclusion
+from cs_score.analysis.sampled_pools import SAMPLED_POOL_PRINTOUT, estimate_from_sample, read_strata_table
 from cs_score.api import arguments
 from cs_score.api.any_result import AnyResult, task_of
 from cs_score.api.arguments import ClustersArgument, Files, checked
@@ -234,8 +234,8 @@ def sampled_pool(
     if second_assessments is not None:
         raise UsageError("second_assessments are for judged answers (pool), not for coldstart")
     run_by_name = {name: result._for_analysis("sampled_pool") for name, result in result_by_name.items()}
-    probabilities = read_inclusion(inclusion)
-    return SampledPool(estimate_from_sample(run_by_name, probabilities, checked_confidence))
+    strata_table = read_strata_table(inclusion)
+    return SampledPool(estimate_from_sample(run_by_name, strata_table, checked_confidence))
 
 
 def _estimate_from_labels(
@@ -250,8 +250,8 @@ def _estimate_from_labels(
     any_result = next(iter(scored_by_name.values()))  # all have the same gold standard
     corrections = read_second_assessments(any_result, second_assessments)
     columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_WITH_SECOND_LABELS
-    probabilities = read_inclusion(inclusion_file, columns)
-    estimates = estimate_from_labels(scored_by_name, corrections, probabilities, confidence)
+    strata_table = read_strata_table(inclusion_file, columns)
+    estimates = estimate_from_labels(scored_by_name, corrections, strata_table, confidence)
     return SampledPool(estimates)
 
 
