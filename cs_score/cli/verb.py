@@ -1,4 +1,6 @@
-"""Make the commands of a verb such as `analyze`, one for each task: `analyze`, `analyze scifact`, `analyze claims`."""
+"""Make the commands of a verb such as `analyze`, one for each task: `analyze`, `analyze scifact`, `analyze claims`. The
+work of a verb is a function that gets a task and a command line, and does what the verb says.
+"""
 
 from __future__ import annotations
 
