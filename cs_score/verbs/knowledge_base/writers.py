@@ -342,7 +342,8 @@ class _MentionsAndSentiments(Struct):
 def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of the sentiments: folder, name and content of each file.
 
-    Each document with mentions has a file of its entities and a file of its sentiments.
+    Each document with mentions has a file of its entities (folder "predicted-ere") and a file of its sentiments
+    ("predicted-best").
     """
     statements_by_docid: dict[str, _MentionsAndSentiments] = defaultdict(_MentionsAndSentiments)
     for assertion in kb.assertions:
