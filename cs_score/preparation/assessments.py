@@ -75,8 +75,8 @@ def check_pool(
     settings = LoadingSettings(document_lengths=documents, on_error=fatal_errors.append)
     loading = Loading(queries, limits, problems, settings=settings)
     loading.load(files)
-    for name, schema in loading.layouts.items():
-        if schema.kind is FileKind.RUN:
+    for name, layout in loading.layouts.items():
+        if layout.kind is FileKind.RUN:
             raise InputError("this is a run", file=name, remedy="cs-score validate-run validates runs")
     return CheckedPool(_pool_problems(loading, fatal_errors, problems), loading.remarks, fatal_errors)
 

@@ -164,7 +164,7 @@ def rank_ranges(resampled_scores: Floats, significance_level: float) -> list[Ran
     ranks = rank_systems(defined_scores)  # (systems, N)
     sorted_ranks = np.sort(ranks, axis=1)
     resample_count = sorted_ranks.shape[1]
-    left_out_count = _left_out_count(resample_count, significance_level)
+    left_out_count = _left_out_count(resample_count, significance_level)  # floor(N * level / 2)
     lowest_ranks = sorted_ranks[:, left_out_count].tolist()
     highest_ranks = sorted_ranks[:, resample_count - 1 - left_out_count].tolist()
     return [RankRange(low, high) for low, high in zip(lowest_ranks, highest_ranks)]
@@ -460,11 +460,11 @@ class _TestedSystems(Record):
             ranked_systems.append(self._ranked_system(system, measure_index, placement))
         return tuple(ranked_systems)
 
-    def _ranked_system(self, system: int, measure_index: int, placement: _Placement) -> RankedSystem:
+    def _ranked_system(self, system_index: int, measure_index: int, placement: _Placement) -> RankedSystem:
         """Return the score of one system under one measure, with its interval and its placement among the systems."""
-        interval = self.systems.score_interval(system, measure_index)
+        interval = self.systems.score_interval(system_index, measure_index)
         return RankedSystem(
-            name=self.names[system],
+            name=self.names[system_index],
             score=interval.point,
             low=interval.low,
             high=interval.high,

@@ -282,7 +282,7 @@ def _explain_limits(line: Response, indexed_run: IndexedRun) -> document.Kept:
 
 
 def _limit_in_words(discard: Discard, limits: Justifications) -> str:
-    """Return the limit by which a line is discarded: `B = 3 for each node`."""
+    """Return the limit by which a line is discarded, of the limits `A:B` on justifications: `B = 3 for each node`."""
     if discard.limit == "parent":
         return "all lines that give the answer which its query asks about were discarded, or there are none"
     if discard.limit == "single-valued":

@@ -45,6 +45,7 @@ class Selectors:
         UsageError if the selector has no number, InputError if there is no such line.
         """
         file_name, _, number = selector.rpartition(":")
+        # No file has so many lines that a number needs 12 digits, and int() refuses thousands of them.
         is_number_of_line = number.isascii() and number.isdecimal() and len(number) < 12
         if not is_number_of_line:
             raise UsageError(f"--line {selector}: the number of a line is needed, 12 or FILE:12")
