@@ -22,7 +22,7 @@ from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, 
 from cs_score.coldstart.limits import DISCARD_CODES, Discard, DiscardRules
 from cs_score.coldstart.lines import Assessment, Links, Response
 from cs_score.coldstart.linking import EmptyFolder, KnownAnswers, Loading, answer_key, find_empty_folders
-from cs_score.coldstart.options import Justifications, Options, is_left_out
+from cs_score.coldstart.options import JustificationLimits, Options, is_left_out
 from cs_score.coldstart.queries import (
     Query,
     QueryFiles,
@@ -452,7 +452,7 @@ class Run(Record, eq=False):
 
     gold: ColdStartGold
     links: Links
-    limits: Justifications
+    limits: JustificationLimits
     lines_by_run_and_unit: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
     discard_by_index: Mapping[int, Discard]
     loaded_line_counts: Sequence[int]
@@ -477,7 +477,7 @@ class Run(Record, eq=False):
 def load_run(
     gold: ColdStartGold,
     files: Iterable[Input],
-    limits: Justifications | None = None,
+    limits: JustificationLimits | None = None,
     problems: ProblemLog | None = None,
 ) -> Run:
     """Return the lines of runs, loaded in the order of the files, to be scored against gold.
@@ -502,7 +502,7 @@ def load_run(
     return run_of(gold, loading, limits)
 
 
-def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
+def run_under_limits(run: Run, limits: JustificationLimits, *, with_problems: bool = True) -> Run:
     """Return a run with the same lines under other limits on justifications, without reading a file again.
 
     `with_problems` says whether discarded lines are reported, which takes a kilobyte of memory for each line. Raises
@@ -518,7 +518,7 @@ def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = 
     return replace(run, limits=limits, discard_by_index=discard_rules.discard_by_index, problems=problems)
 
 
-def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run:
+def run_of(gold: ColdStartGold, loading: Loading, limits: JustificationLimits) -> Run:
     """Return the run that consists of the lines that were loaded, under these limits on justifications.
 
     Assessments that were loaded with the run become part of its gold.

@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.coldstart.lines import Response, load_order, node_confidence, sort_by_confidence
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.problems.log import ProblemLog
 
 DISCARD_CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
@@ -58,7 +58,7 @@ class DiscardRules:
     lines of a third hop below discarded lines: whether these are discarded depends on other queries.
     """
 
-    def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
+    def __init__(self, limits: JustificationLimits, problems: ProblemLog) -> None:
         """Take the limits on justifications; discarded lines are reported to `problems`."""
         self.discarded_indexes: set[int] = set()
         self.discard_by_index: dict[int, Discard] = {}

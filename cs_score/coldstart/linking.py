@@ -36,7 +36,7 @@ from cs_score.coldstart.lines import (
     SkippedLine,
     link_follow_on,
 )
-from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
+from cs_score.coldstart.options import EDITIONS, LATEST, Edition, JustificationLimits
 from cs_score.coldstart.queries import QueryId, QuerySet, has_slot, language_code, read_query_id
 from cs_score.problems.log import Detail, Place, ProblemLog
 
@@ -134,7 +134,7 @@ class Loading:
     def __init__(
         self,
         query_set: QuerySet,
-        limits: Justifications,
+        limits: JustificationLimits,
         problems: ProblemLog,
         *,
         gold_links: Links | None = None,

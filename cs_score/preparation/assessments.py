@@ -16,7 +16,7 @@ from cs_score.coldstart.gold import group_by_query
 from cs_score.coldstart.judging import build_tree
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.linking import Loading, LoadingSettings
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.tab_files import DocumentLengths
 from cs_score.problems.log import ProblemLog
@@ -71,7 +71,7 @@ def check_pool(
     is a run.
     """
     fatal_errors: list[InputError] = []
-    limits = Justifications(None, None)  # no limits: all lines are loaded
+    limits = JustificationLimits(None, None)  # no limits: all lines are loaded
     settings = LoadingSettings(document_lengths=documents, on_error=fatal_errors.append)
     loading = Loading(queries, limits, problems, settings=settings)
     loading.load(files)

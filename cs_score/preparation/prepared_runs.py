@@ -26,7 +26,7 @@ from cs_score.coldstart.file_columns import RUN_2017, FileKind, Schema
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
 from cs_score.coldstart.linking import Loading, LoadingSettings, expand_folder, kind_of
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.coldstart.output_files import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
 from cs_score.coldstart.tab_files import read_confidence, split_columns
@@ -50,7 +50,7 @@ WrittenLine: TypeAlias = tuple[str, Response]
 class RunLimits(Record):
     """The limits on a run: justifications per node, and the depth to which it is pooled (None for the whole run)."""
 
-    justifications: Justifications
+    justifications: JustificationLimits
     depth: Depth | None = None
 
 
@@ -530,7 +530,7 @@ class Preparation(Struct):
 def validate_runs(
     files: Iterable[Input],
     queries: QuerySet,
-    justifications: Justifications,
+    justifications: JustificationLimits,
     new_log: Callable[[], ProblemLog] = ProblemLog,
     only_run_id: str | None = None,
 ) -> Preparation:
@@ -629,7 +629,7 @@ def _ids_to_validate(files: Sequence[Input]) -> list[str | None]:
 def load_prepared(
     gold: ColdStartGold,
     preparation: Preparation,
-    limits: Justifications | None = None,
+    limits: JustificationLimits | None = None,
     problems: ProblemLog | None = None,
 ) -> Run:
     """Return the run that is in prepared files, with the digests of the files that users gave.

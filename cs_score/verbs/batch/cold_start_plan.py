@@ -25,7 +25,7 @@ from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import RUN_SUFFIX
-from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
+from cs_score.coldstart.options import JustificationLimits, NamedPolicy, Options, origin_of, read_policies
 from cs_score.coldstart.output_files import ColumnLayout
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
 from cs_score.coldstart.score_documents import json_text
@@ -269,7 +269,7 @@ class PreparedColdStart(PreparedGold):
             yield from prepared_gold._score_under_limits(run, limits, list(policies_with_limits))
 
     def _score_under_limits(
-        self, run: BatchRunFile, limits: Justifications, policies: Sequence[NamedPolicy]
+        self, run: BatchRunFile, limits: JustificationLimits, policies: Sequence[NamedPolicy]
     ) -> Iterator[ScoredInBatch]:
         """Load a run under limits on justifications, and yield its outcome under each policy with these limits."""
         loaded_run = _LoadedRun(self, run, limits)
@@ -320,7 +320,7 @@ class _LoadedRun:
     `load` returned or raised an error.
     """
 
-    def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: Justifications) -> None:
+    def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: JustificationLimits) -> None:
         """Prepare to load `run_file`.
 
         `limits` say how many justifications of an answer (lines that support it) count.
