@@ -87,7 +87,8 @@ def select_run_options(option_names: str, own_options: Iterable[Option] = ()) ->
 
 
 class Scoring:
-    """The options of a command line for scoring Cold Start runs: edition, policy, and all other switches.
+    """The options of a command line for scoring Cold Start runs: the edition (the version of the scorer that is
+    followed), the policy (which responses count as right, as wrong, or not at all), and all other switches.
 
     Every property raises UsageError if the value of a switch is wrong.
     """

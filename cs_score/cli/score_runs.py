@@ -1,4 +1,6 @@
-"""Score the Cold Start runs of a command line for `score` and other commands, and tell people what they should know."""
+"""Score the Cold Start runs of a command line for `score` and other commands, and tell people what they should know. A
+call is the command line with its checked inputs, outputs and options. The pool are the assessments.
+"""
 
 from __future__ import annotations
 

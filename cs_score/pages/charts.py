@@ -146,6 +146,13 @@ class Drawing:
         """
         self._write(text, max_width, css_class, x=x, y=y, **{"text-anchor": anchor})
 
+    def row_label(self, css_class: str, baseline: float, text: str) -> None:
+        """Write the label of a row, or the title above the labels, at the left edge of the chart. Labels end alike.
+
+        `baseline` is the height on which its letters stand. `css_class` is its class in the style sheet.
+        """
+        self.text(css_class, LABELS_WIDTH, baseline, text, anchor="end", max_width=LABELS_WIDTH)
+
     def upright_text(self, css_class: str, x: float, y: float, text: str, *, max_width: float | None = None) -> None:
         """Write a line of text that runs from the bottom to the top.
 
@@ -458,7 +465,7 @@ def bar_chart(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", 
     drawing = Drawing(caption, f"{introduction}{notes}.", bottom + _AXIS_HEIGHT)
     x_scale = _scale_of_bars(rows, from_zero)
     drawing.axis(x_scale, top, bottom, caption.x_title)
-    drawing.text("axis-title", LABELS_WIDTH, top - 8, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("axis-title", top - 8, caption.y_title)
     for position, row in enumerate(rows):
         _draw_bar(drawing, row, x_scale, top + _ROW_HEIGHT * position)
     if from_zero:
@@ -486,7 +493,7 @@ def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
     left, right = sorted((x_scale.at(row.start), x_scale.at(row.end)))
     css_class = "fill1" if row.end >= row.start else "fill2"  # the style sheet gives a loss another colour
     with drawing.leading_to(row.target):
-        drawing.text("label", LABELS_WIDTH, baseline, row.label, anchor="end", max_width=LABELS_WIDTH)
+        drawing.row_label("label", baseline, row.label)
         if row.end != row.start:
             width = max(right - left, 1)
             height = _ROW_HEIGHT - 2 * _BAR_MARGIN
@@ -519,7 +526,7 @@ class Dots(Record):
         return f"{self.label}: {', '.join(numbers)}"
 
 
-def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
+def limits_by_series(interval: Any, series: str) -> dict[str, tuple[float, float]]:
     """Return the limits of an interval by the name of its series, for a row of dots: `{"F1": (0.4, 0.6)}`.
 
     The result is empty if the interval is None or lacks a limit.
@@ -549,7 +556,7 @@ def dot_chart(
     drawing = Drawing(caption, f"{introduction}{scores_in_words}.", bottom + _AXIS_HEIGHT)
     drawing.legend(series_names, x_scale.start)
     drawing.axis(x_scale, top, bottom, caption.x_title)
-    drawing.text("axis-title", LABELS_WIDTH, top - 12, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("axis-title", top - 12, caption.y_title)
     for position, row in enumerate(rows):
         middle = top + row_height * (position + 0.5)
         _draw_dots(drawing, row, series_names, x_scale, middle)
@@ -569,17 +576,17 @@ def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], x_scale
 
     The dots are one below the other, in the order of `series_names`. A dot with an interval has a line for it.
     """
-    drawing.text("label", LABELS_WIDTH, middle + _BASELINE_SHIFT, row.label, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("label", middle + _BASELINE_SHIFT, row.label)
     drawing.line("grid", x_scale.start, middle, x_scale.end, middle)
     first_y = middle - _MARKER_DISTANCE * (len(series_names) - 1) / 2
-    for position, name in enumerate(series_names):
+    for position, series in enumerate(series_names):
         y = first_y + _MARKER_DISTANCE * position
-        if name in row.limits_by_series:
-            low, high = row.limits_by_series[name]
+        if series in row.limits_by_series:
+            low, high = row.limits_by_series[series]
             drawing.line(f"line{position + 1}", x_scale.at(low), y, x_scale.at(high), y)
-        if name in row.score_by_series:
-            score = row.score_by_series[name]
-            drawing.marker(position, x_scale.at(score), y, f"{row.label}: {name} {score:.4f}")
+        if series in row.score_by_series:
+            score = row.score_by_series[series]
+            drawing.marker(position, x_scale.at(score), y, f"{row.label}: {series} {score:.4f}")
 
 
 # ---- Curves
@@ -796,7 +803,7 @@ def grid_chart(caption: Caption, description: str, rows: Sequence[GridRow], colu
     for position, row in enumerate(rows):
         _draw_cells(drawing, row, column_labels, top + _CELL_HEIGHT * position, cell_width)
     drawing.text("axis-title", _GRID_LEFT, _SHADES_HEIGHT - 4, caption.x_title)
-    drawing.text("axis-title", LABELS_WIDTH, top - _TITLE_GAP, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("axis-title", top - _TITLE_GAP, caption.y_title)
     return drawing
 
 
@@ -830,7 +837,7 @@ def _draw_column_labels(
 def _draw_cells(drawing: Drawing, row: GridRow, column_labels: Sequence[str], top: float, cell_width: float) -> None:
     """Draw the label and the cells of a row of a grid; a cell has the shade of its number. The row begins at `top`."""
     baseline = top + _CELL_HEIGHT - 3.5
-    drawing.text("tick", LABELS_WIDTH, baseline, row.label, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("tick", baseline, row.label)
     for position, value in enumerate(row.values):
         css_class = "nothing" if value is None else f"shade{shade(value)}"
         number_text = "none" if value is None else f"{value:.4f}"

@@ -324,7 +324,7 @@ def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentL
     if load_error is not None:
         # It ended the loading, so that it comes after the other fatal conditions.
         problems.fatal_errors.append(load_error)
-    problems.end_if_fatal(loading.remarks)
+    problems.end_if_fatal(loading.remarks)  # raises the first fatal condition
     _report_run_ids(loading.links.responses, problems)
 
 
@@ -481,7 +481,8 @@ def _add_to_stretches(stretches: list[_Stretch], tag: str, new_line_count: int) 
     A stretch consists of neighbouring old lines with the same tag (`equal` or `replace`), and of the new lines for
     them. The last stretch is extended if it has this `tag`; otherwise a new stretch begins.
     """
-    last = stretches[-1] if stretches else _Stretch("", start=0, end=0, new_start=0, new_end=0)
+    before_first_line = _Stretch(tag="", start=0, end=0, new_start=0, new_end=0)
+    last = stretches[-1] if stretches else before_first_line
     new_end = last.new_end + new_line_count
     if last.tag == tag:
         stretches[-1] = last._replace(end=last.end + 1, new_end=new_end)
@@ -753,7 +754,7 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
     value provenance.
     """
-    # The skipped lines before each assessment, by the position of the assessment.
+    # The skipped lines before each assessment, by the position of the assessment: the number of lines accepted before.
     skipped_lines_before = defaultdict(list)
     for skipped_line in loading.links.skipped_lines:
         skipped_lines_before[skipped_line.accepted_line_count].append(skipped_line)

@@ -269,7 +269,7 @@ def _value_types(lines: Sequence[Response]) -> dict[str, str]:
     """
     type_by_slot: dict[str, str] = {}
     for line in reversed(lines):  # so that earlier lines overwrite later ones
-        if line.follow_on.assessment is None:
+        if line.follow_on.first_assessment is None:
             continue
         value_type = _column_of_line(line, 6)
         if value_type.lower() in NODE_TYPES:
@@ -427,7 +427,7 @@ class Editor:
     def _why_unreadable(self, change: Change) -> str | None:
         """Return why one of the changed files could not be read; None if all files could be read."""
         if not change.removed_places:
-            return None
+            return None  # only the removal of lines can make a file unreadable: added lines have the file's layout
         for file in self.files.values():
             added_texts = change.added_texts if file is self.file_of_added_lines else []
             reason = file.why_unreadable(change.removed_places, added_texts)

@@ -241,9 +241,9 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     options = _query_options(command_line)
     session.send_report_to(command_line.text("-error_file"))
     query_file, output_file = command_line.positional_words
-    query_files = session.read_queries()
-    _remark_on_queries(query_files, query_file, options, session)
-    validated = repair_queries(query_files.query_set, options, session.problems)
+    loaded_queries = session.read_queries()
+    _remark_on_queries(loaded_queries, query_file, options, session)
+    validated = repair_queries(loaded_queries.query_set, options, session.problems)
     text = query_file_text(validated.queries)
     session.report_problems()
     file_named(output_file).write(utf8_blocks([text]))
@@ -251,10 +251,10 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     return session.end_report(validated)
 
 
-def _remark_on_queries(query_files: QueryFiles, file_name: str, options: QueryOptions, session: Session) -> None:
+def _remark_on_queries(loaded_queries: QueryFiles, file_name: str, options: QueryOptions, session: Session) -> None:
     """Print the remarks on a query file, and remarks on the entity types of its queries."""
-    session.remark(*query_files.remarks)
-    queries = query_files.query_set.by_id.values()
+    session.remark(*loaded_queries.remarks)
+    queries = loaded_queries.query_set.by_id.values()
     session.remark(*remarks_on_types(queries, options.type_action, file_name))
 
 
@@ -525,8 +525,8 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
 def _print_problem_kinds(session: Session, file: str) -> int:
     """Print each kind of problem for which scoring refuses or leaves out assessments of a file. Return the exit status.
 
-    It says failure if scoring would refuse the file. It holds the checked assessments, so that no time is spent on
-    freeing them before the process ends.
+    The status says failure if scoring would refuse the file. It holds the checked assessments, so that no time is spent
+    on freeing them before the process ends.
     """
     checked_pool = session.check_assessments(file)
     session.remark(*checked_pool.remarks)
@@ -703,10 +703,10 @@ def _read_number(text: str) -> int | None:
 
 
 def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
-    """Write resamples, and return the text of the error report: a warning if nothing is written, empty otherwise.
+    """Write resamples, and return the text of the error report, which is empty without warnings.
 
-    Nothing is written if `number_text`, the number of resamples, is not a number. The resamples are empty if
-    `queries_file` lists no query. Raises InputError or OutputError.
+    It warns if `number_text`, the number of resamples, is not a number, so that nothing is written; and if
+    `queries_file` lists no query, so that the resamples are empty. Raises InputError or OutputError.
     """
     number = _read_number(number_text)
     groups = read_groups(queries_file)
