@@ -344,8 +344,8 @@ class Editor:
 
     def places_removed_by(self, change: Change) -> list[At]:
         """Return the places of the lines that a change removes, in load order."""
-        places = sorted(change.removed_places, key=lambda place: (self.position_by_file[place[0]], place[1]))
-        return [At(*place) for place in places]
+        places = [At(file_name, line_number) for file_name, line_number in change.removed_places]
+        return sorted(places, key=lambda place: (self.position_by_file[place.file], place.line))
 
     def lines_to_add(
         self,
@@ -407,7 +407,8 @@ class Editor:
         """Return whether a line of the run creates a follow-on query; lines at the removed places do not count."""
         for line in self.follow_on_lines.lines_creating.get(query.short_id, ()):
             is_removed = (line.file, line.number) in removed_places
-            if not is_removed and tab_files.split_columns(line.text)[2] == self._run_id:
+            run_id = tab_files.split_columns(line.text)[2]  # the column of the run id; the files may hold several runs
+            if run_id == self._run_id and not is_removed:
                 return True
         return False
 
@@ -420,7 +421,7 @@ class Editor:
         if reason is not None:
             return reason
         if change.added_lines:
-            # The lines before the other ones create their queries, or `lines_to_add` has checked these.
+            # The query of the first line needs a line of the files. `lines_to_add` has seen to the queries of the others.
             return self._why_unlinkable(change.added_lines[0].query)
         return self._why_nothing_left(change)
 
