@@ -28,4 +28,4 @@ def note_tries(monkeypatch: pytest.MonkeyPatch, module: ModuleType, function: st
 def force_three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let inputs of any size be worked on in three parts, one after the other."""
     monkeypatch.setattr(Call, "part_count_for", lambda call, files: 3)
-    monkeypatch.setattr("cs_score.base.processes.processors", lambda: 1)
+    monkeypatch.setattr("cs_score.base.processes.processor_count", lambda: 1)

@@ -292,7 +292,9 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemCompari
 def _verdict_on(sides: Sides, comparison: SystemComparison, pair: PairedSystems) -> str:
     """Return a sentence that says whether the two sides differ, and which one is better."""
     named_pair = replace(pair, a=sides.a.name, b=sides.b.name)
-    return verdicts.verdict_of([named_pair], comparison.primary.family, sides.measure, comparison.resampling.level)
+    return verdicts.verdict_of(
+        [named_pair], comparison.primary.family, sides.measure, comparison.resampling.significance_level
+    )
 
 
 Key = TypeVar("Key")

@@ -234,7 +234,7 @@ class _PairTests(Record):
 
     def _differs(self, other_row: int, row: int) -> bool:
         """Return whether two rows differ significantly."""
-        return self._p_value(other_row, row) <= self.systems.settings.level
+        return self._p_value(other_row, row) <= self.systems.settings.significance_level
 
 
 def compare_rows(
@@ -260,7 +260,7 @@ def compare_rows(
     return RowTests(
         rows=_tested_rows(systems, tests),
         family=tests.family,
-        verdict=verdict_of(row_pairs, tests.family, formula.names[0], systems.settings.level),
+        verdict=verdict_of(row_pairs, tests.family, formula.names[0], systems.settings.significance_level),
         notes=_notes_on_rows(names, systems, tests),
     )
 
@@ -299,7 +299,7 @@ def _notes_on_rows(names: Sequence[str], systems: ResampledSystems, tests: Famil
     """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
     [unit_count] = count_units_with_content(systems)  # there is one number, as there is only one measure
     copies = groups_of_copies(systems, names, tests.pairs)
-    notes_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.level)
+    notes_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.significance_level)
     notes_on_near_copies = note_on_copies(copies)
     return notes_on_units + notes_on_near_copies
 

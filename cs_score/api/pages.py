@@ -6,7 +6,7 @@ import os
 from html import escape
 from typing import Any
 
-from cs_score.base.outputs import encoded, write_packed
+from cs_score.base.outputs import utf8_blocks, write_packed
 from cs_score.pages.making import chart_of, page_of
 
 
@@ -33,7 +33,7 @@ class Report:
 
         The file is compressed if its name ends in .gz, .bz2 or .xz. Raises OutputError if it cannot be written.
         """
-        write_packed(os.fspath(path), encoded([self._html]))
+        write_packed(os.fspath(path), utf8_blocks([self._html]))
 
     def __repr__(self) -> str:
         return f"<page of {len(self._html)} characters>"
@@ -61,7 +61,7 @@ class Chart:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the SVG into a file, and replace an earlier one. Raises OutputError if it cannot be written."""
-        write_packed(os.fspath(path), encoded([self._svg]))
+        write_packed(os.fspath(path), utf8_blocks([self._svg]))
 
     def __repr__(self) -> str:
         return f"<chart of {len(self._svg)} characters>"

@@ -13,7 +13,7 @@ from cs_score.api.arguments import Selectors, checked
 from cs_score.api.result_tables import units_of_predictions
 from cs_score.api.shown import member
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_together
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, utf8_blocks, write_together
 from cs_score.base.records import asdict, replace
 from cs_score.base.runtime import Late
 from cs_score.base.separators import escape_separators
@@ -133,7 +133,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         json_path = f"{os.fspath(prefix)}.json"
         table_path = f"{os.fspath(prefix)}.tsv"
         self._check_paths(json_path, table_path)
-        json_content = encoded([self.to_json()])
+        json_content = utf8_blocks([self.to_json()])
         table_content = tsv(self._table("units"))
         write_together([(json_path, json_content), (table_path, table_content)])
         return [json_path, table_path]

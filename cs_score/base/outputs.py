@@ -35,7 +35,7 @@ _STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 def _gzip_compressor() -> Any:
     """Return a compressor of gzip that writes no name and no time, so that equal contents give equal files."""
-    return zlib.compressobj(wbits=31)
+    return zlib.compressobj(wbits=31)  # 31: the largest window, with the header and the trailer of gzip
 
 
 _COMPRESSORS: Final[Mapping[str, Callable[[], Any]]] = {
@@ -466,7 +466,7 @@ def _make_new_folder(path: str, option: str) -> None:
     note_new_folder(path)
 
 
-def encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+def utf8_blocks(pieces: Iterable[str]) -> Iterator[bytes]:
     """Yield pieces of text as UTF-8 in blocks of about a quarter of a megabyte, which fit the processor's cache."""
     parts: list[bytes] = []
     size = 0

@@ -36,21 +36,21 @@ class NoWorkerError(CsScoreError):
     """The operating system does not start any worker process."""
 
 
-def processors() -> int:
+def processor_count() -> int:
     """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def processes_for(jobs: int | None) -> int:
+def process_count_for(jobs: int | None) -> int:
     """Return the number of processes to compute in: `jobs` or, if that is None, the number of processors.
 
     It is 1 in a daemonic process, such as a worker of a multiprocessing pool, which may not start other processes.
     """
     if multiprocessing.current_process().daemon:
         return 1
-    return jobs or processors()
+    return jobs or processor_count()
 
 
 def workers_share_memory() -> bool:

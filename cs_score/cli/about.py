@@ -215,28 +215,28 @@ def _manual_page(name: str, summary: str, usage: str, sections: Sequence[Section
         ".ad l",  # aligned to the left
         ".nh",  # no hyphenation
         ".SH NAME",
-        rf"{_roff(name)} \- {_roff(summary)}",
+        rf"{_escape_for_roff(name)} \- {_escape_for_roff(summary)}",
         ".SH SYNOPSIS",
         usage.replace("-", r"\-"),
     ]
     for title, content in sections:
-        lines.append(f".SH {_roff(title.upper())}")
-        lines.extend(_roff_lines(content))
+        lines.append(f".SH {_escape_for_roff(title.upper())}")
+        lines.extend(_lines_of_section(content))
     return "\n".join(lines) + "\n"
 
 
-def _roff_lines(content: Sequence[tuple[str, str]] | str) -> list[str]:
+def _lines_of_section(content: Sequence[tuple[str, str]] | str) -> list[str]:
     """Return the lines of roff for a section of help: a paragraph, or terms in bold with their meanings."""
     if isinstance(content, str):
-        return [_roff(content)]
+        return [_escape_for_roff(content)]
     lines = []
     for term, meaning in content:
-        lines.append(rf'.IP "\fB{_roff(term)}\fR" 4')
-        lines.append(_roff(meaning))
+        lines.append(rf'.IP "\fB{_escape_for_roff(term)}\fR" 4')
+        lines.append(_escape_for_roff(meaning))
     return lines
 
 
-def _roff(text: str) -> str:
+def _escape_for_roff(text: str) -> str:
     r"""Return a text with special characters escaped for roff.
 
     `\&` before a leading dot or apostrophe keeps it from being read as a command; `\:` allows a line break before a

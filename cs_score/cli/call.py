@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from cs_score.base import outputs as storage
 from cs_score.base.errors import CsScoreError, InputError
-from cs_score.base.outputs import Existing, PlannedOutput, encoded
+from cs_score.base.outputs import Existing, PlannedOutput, utf8_blocks
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import InMemory, Input, name_of, name_without_compression, open_source
@@ -171,12 +171,12 @@ class Call(Runs):
         # A run that is not divided reports fatal faults in the files before an unknown column, as the reference does.
         if not self._has_valid_columns():
             return None
-        from cs_score.base.processes import processors
+        from cs_score.base.processes import processor_count
         from cs_score.coldstart.parts import score_in_parts
 
         folder = folder_cleanup.enter_context(self._folder_for_debug_text())
         file_names = [name_of(file) for file in files]
-        job_count = self._job_count or processors()
+        job_count = self._job_count or processor_count()
         return score_in_parts(gold, file_names, part_count, job_count, folder)
 
     def _needs_whole_run(self, gold: ColdStartGold) -> bool:
@@ -237,9 +237,9 @@ class Call(Runs):
     def _write_json(self, pieces: Iterable[str], json_file: str) -> None:
         """Write JSON to a file, or to standard output for `-`."""
         if json_file == "-":
-            STDOUT.write(encoded(pieces))
+            STDOUT.write(utf8_blocks(pieces))
         else:
-            storage.write_packed(json_file, encoded(pieces))
+            storage.write_packed(json_file, utf8_blocks(pieces))
 
     # ---- Problems
 

@@ -41,7 +41,7 @@ from cs_score.base.outputs import (
     write_packed,
 )
 from cs_score.base.runtime import load_value
-from cs_score.cli.output import captured, quietly, warn, with_clock, write_text
+from cs_score.cli.output import captured_output, quietly, warn, with_clock, write_text
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 from cs_score.verbs import ABOUT, FOLLOWED_VERSION, SCORE, SLICES, CommandEntry
 
@@ -77,9 +77,9 @@ class StatusWithResults(int):
 
     def __new__(cls, status: int, results: object) -> StatusWithResults:
         """Return the exit status `status`, which holds `results`."""
-        finished = super().__new__(cls, status)
-        finished._results = results
-        return finished
+        status_with_results = super().__new__(cls, status)
+        status_with_results._results = results
+        return status_with_results
 
 
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]] | str]
@@ -184,7 +184,7 @@ class Option(click.Option):
 
         For example `["-o", "--output"]`, the shortest first. Other spellings are accepted but not shown.
         """
-        short_spellings = {spelling for spelling in self.opts if len(spelling) == 2}
+        short_spellings = {spelling for spelling in self.opts if len(spelling) == 2}  # a dash and a letter
         return sorted({self.long_name} | short_spellings, key=len)
 
 
@@ -840,7 +840,7 @@ class Command(click.Command):
         """
         name, _, value = word.partition("=")
         for option in self.options:
-            if _without_dashes(option.long_name) == _without_dashes(name):
+            if _spelling_to_compare(option.long_name) == _spelling_to_compare(name):
                 call = f"{option.long_name} {value or option.value_name or ''}".rstrip()
                 return f"unknown switch {word}; write {call}"
         return ""
@@ -868,7 +868,7 @@ class Command(click.Command):
         plan = command_line.plan([file])  # checks the file, and changes nothing
         try:
             with outputs_together():  # the file appears together with the other files of the command, or not at all
-                with captured() as blocks:  # what the command prints
+                with captured_output() as blocks:  # what the command prints
                     status = self._run_body(command_line)
                 write_packed(file.path, blocks)
         except UsageError:  # the command has not begun its work
@@ -1337,7 +1337,7 @@ def _commands_with_option(option_name: str) -> list[str]:
     return names
 
 
-def _without_dashes(name: str) -> str:
+def _spelling_to_compare(name: str) -> str:
     """Return the name of an option in a form for comparing spellings: `--query_base` -> `query-base`."""
     return name.lstrip("-").replace("_", "-")
 

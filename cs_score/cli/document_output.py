@@ -14,7 +14,7 @@ from cs_score.analysis.outcomes import TwoSided, json_text, shortened
 from cs_score.analysis.views import DocumentView
 from cs_score.base.display import escape_latex, escape_markdown
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import Existing, PlannedOutput, encoded, folder_made, write_together
+from cs_score.base.outputs import Existing, PlannedOutput, folder_made, utf8_blocks, write_together
 from cs_score.base.records import replace
 from cs_score.base.signature import answered_only_lines
 from cs_score.cli import run_options
@@ -89,18 +89,18 @@ def _print_for_people(view: DocumentView, document: Any, most_rows: int | None) 
     print_text(text, with_coloured_differences)
 
 
-def _print_in_format(format_: str, view: DocumentView, document: Any, top: int | None) -> None:
+def _print_in_format(format_: str, view: DocumentView, document: Any, row_limit: int | None) -> None:
     """Print a document as `json`, `tsv`, `markdown` or `latex`.
 
-    `top` is the largest number of rows of a table, None for all.
+    `row_limit` is the largest number of rows of a table, None for all.
     """
     if format_ == "json":
-        pieces = json_text(shortened(document, top))
-        STDOUT.write(encoded(pieces))
+        pieces = json_text(shortened(document, row_limit))
+        STDOUT.write(utf8_blocks(pieces))
     elif format_ == "tsv":
-        _print_one_table(view, document, top)
+        _print_one_table(view, document, row_limit)
     else:
-        _print_markup(view, document, _MARKUP[format_], top)
+        _print_markup(view, document, _MARKUP[format_], row_limit)
 
 
 def print_statistics(command_line: CommandLine, printout: Printout, document: Any) -> int:
@@ -123,39 +123,40 @@ def _write_tables(view: DocumentView, document: Any, folder: str) -> None:
         write_together(files)
 
 
-def _print_one_table(view: DocumentView, document: Any, top: int | None) -> None:
+def _print_one_table(view: DocumentView, document: Any, row_limit: int | None) -> None:
     """Print one table of a document as TSV: the first one of `_PRINTED_TABLES` that has rows.
 
-    `top` is the largest number of rows, None for all. If no table has rows, the header of the last one is printed.
+    `row_limit` is the largest number of rows, None for all. If no table has rows, the header of the last one is
+    printed.
     """
     table_by_name = {table.layout.name: table for table in view.tables(document)}
     candidates = [table_by_name[name] for name in _PRINTED_TABLES if name in table_by_name]
     tables_with_rows = [table for table in candidates if table.rows]
     printed_table = tables_with_rows[0] if tables_with_rows else candidates[-1]
-    first_rows = printed_table.rows[:top]
+    first_rows = printed_table.rows[:row_limit]
     STDOUT.write(tsv(replace(printed_table, rows=first_rows)))
 
 
-def _print_markup(view: DocumentView, document: Any, markup: _Markup, top: int | None) -> None:
+def _print_markup(view: DocumentView, document: Any, markup: _Markup, row_limit: int | None) -> None:
     """Print the tables of a document that are for people, as Markdown or LaTeX, each below its title.
 
-    `top` is the largest number of rows of a table, None for all.
+    `row_limit` is the largest number of rows of a table, None for all.
     """
     texts = _lines_on_answered_units(document, markup)
     for table in view.tables(document):
         if table.layout.for_people and table.rows:  # some tables are for programs alone
-            texts.extend(_titled_table(part, markup, top) for part in table.parts())
+            texts.extend(_titled_table(part, markup, row_limit) for part in table.parts())
     print_text("\n\n".join(texts))
 
 
-def _titled_table(table: Table, markup: _Markup, top: int | None) -> str:
+def _titled_table(table: Table, markup: _Markup, row_limit: int | None) -> str:
     """Return a title and below it a table, as text in Markdown or LaTeX.
 
-    The table has at most `top` rows, all rows if it is None.
+    The table has at most `row_limit` rows, all rows if it is None.
     """
     title = markup.escape(table.title.removesuffix(":"))
     lines = [markup.title_form.format(title), ""]
-    lines.extend(markup.render(table, top))
+    lines.extend(markup.render(table, row_limit))
     return "\n".join(lines)
 
 

@@ -35,10 +35,10 @@ class _Painter:
 
     def __call__(self, text: str) -> str:
         """Return the text with colours."""
-        return self._pattern.sub(_painted, text)
+        return self._pattern.sub(_coloured_text, text)
 
 
-def _painted(match: re.Match[str]) -> str:
+def _coloured_text(match: re.Match[str]) -> str:
     """Return the text of a match with the codes that colour it on a terminal, by the name of its group."""
     colour = _COLOUR_CODE_BY_GROUP[match.lastgroup or "mild"]
     return f"\x1b[{colour}m{match.group()}\x1b[0m"  # the last code ends the colour
@@ -81,7 +81,7 @@ def _with_value(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
         variable.reset(token)
 
 
-def captured() -> AbstractContextManager[list[bytes]]:
+def captured_output() -> AbstractContextManager[list[bytes]]:
     """Return a context manager that collects the output of its block as blocks of bytes, instead of printing it."""
     return _with_value(_CAPTURED, [])
 
@@ -108,7 +108,8 @@ def remark(text: str) -> None:
 def warn(*texts: str, file: str | None = None) -> None:
     """Print warnings about a result on standard error, one line each; `file` is the file that they are about."""
     for text in texts:
-        print_unless_quiet(f"cs-score: warning: {InputError(text, file=file)}\n")
+        warning = InputError(text, file=file)  # its text is `FILE: TEXT` on one line
+        print_unless_quiet(f"cs-score: warning: {warning}\n")
 
 
 class Destination(Record):

@@ -1,6 +1,6 @@
 """The options of a Cold Start scoring. The edition is the version of the reference scorer whose rules are followed. The
-policy says what counts as right, as wrong, or not at all. The discipline says how answers match assessments. A
-signature is a short text that names the options and inputs of scores.
+policy says what counts as right, as wrong, or not at all (its three sides). The discipline says how answers match
+assessments. A signature is a short text that names the options and inputs of scores.
 
 An edition holds the rules of the reference scorer of one year as data. The code asks for a rule, never for the name of
 an edition.
@@ -508,7 +508,7 @@ def _unchanged(value: Any) -> Any:
 
 
 def _is_always_recorded(option: ScoringOption, options: Options) -> bool:
-    """Return True: origins record the option whatever its value is."""
+    """Return True: origins record the option whatever its value is. The rule needs none of its arguments."""
     return True
 
 
@@ -574,7 +574,7 @@ def _samples_file(argument: object) -> str | None:
 
 
 def _no_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> None:
-    """Return None: the option has no part in signatures."""
+    """Return None: the option has no part in signatures. The rule needs none of its arguments."""
     return
 
 
@@ -1038,6 +1038,7 @@ def origin_of(
 ) -> Origin:
     """Return the origin of scores: the task, the options, the inputs, and the parts of the signature.
 
+    `has_ldc_index` says whether there are tables of LDC queries, on which the headline measure depends.
     `are_runs_validated` says whether the runs were validated before they were scored.
     """
     measure = default_measure(COLD_START_MODE, has_ldc_queries=has_ldc_index, has_rankings=options.edition.has_rankings)

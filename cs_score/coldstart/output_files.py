@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cs_score.base.display import align_columns, one_line
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import blocks_of, encoded
+from cs_score.base.outputs import blocks_of, utf8_blocks
 from cs_score.base.records import Record
 from cs_score.coldstart.judging import Counts, Labels, Tally, labels_without, pre_policy_category
 from cs_score.coldstart.lines import Assessment, Response, load_order
@@ -126,31 +126,31 @@ class TableLayout:
     """
 
     def __init__(
-        self, fields: Mapping[str, Field], shown_names: Iterable[str], run_id: str, is_tab_separated: bool
+        self, field_by_name: Mapping[str, Field], shown_names: Iterable[str], run_id: str, is_tab_separated: bool
     ) -> None:
-        """Prepare to lay out tables of one run; `fields` has all columns of the tables by name, such as `EC`.
+        """Prepare to lay out tables of one run; `field_by_name` has all columns of the tables by name, such as `EC`.
 
         The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks; if
         `is_tab_separated`, they are separated by tabs and not padded.
         """
-        self._fields = fields
+        self._field_by_name = field_by_name
         self._run_id = run_id
         self._is_tab_separated = is_tab_separated
-        self._widths = {name: len(fields[name].header) for name in shown_names}
+        self._width_by_name = {name: len(field_by_name[name].header) for name in shown_names}
 
-    def header(self, names: Sequence[str]) -> str:
+    def header(self, field_names: Sequence[str]) -> str:
         """Return the header line of a table with these fields."""
-        cells = [self._padded_cell(name, self._fields[name].header) for name in names]
+        cells = [self._padded_cell(name, self._field_by_name[name].header) for name in field_names]
         return self._join_lines([cells])
 
-    def table_body(self, names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
-        """Return the lines of a table without its header; `names` are the names of its fields (columns), such as `EC`.
+    def table_body(self, field_names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
+        """Return the lines of a table without its header; `field_names` names its fields (columns), such as `EC`.
 
         The columns become as wide as their widest cells, also for later tables. A `prefix`, such as `SF-`, is put
         before the first cell of each line; with a prefix the columns keep their width.
         """
         columns = []
-        for position, name in enumerate(names):
+        for position, name in enumerate(field_names):
             prefix_of_column = prefix if position == 0 else ""
             columns.append(self._make_cells(name, rows, prefix_of_column, keeps_width=bool(prefix)))
         if not columns:  # a table without fields has an empty line for each row
@@ -163,15 +163,15 @@ class TableLayout:
 
         `name` is the name of the column's field. Each cell has the `prefix` before its text.
         """
-        is_shown = name in self._widths
+        is_shown = name in self._width_by_name
         if not is_shown:  # the cells of this column stay empty
             return [prefix] * len(rows)
-        values = self._column_values(self._fields[name], rows)
+        values = self._column_values(self._field_by_name[name], rows)
         # Most columns repeat few values; each value is formatted and padded once.
         cell_by_value = {value: prefix + _cell_text(value) for value in set(values)}
         if not keeps_width:
             widths = [len(cell) for cell in cell_by_value.values()]
-            self._widths[name] = max([self._widths[name], *widths])
+            self._width_by_name[name] = max([self._width_by_name[name], *widths])
         padded_by_value = {value: self._padded_cell(name, cell) for value, cell in cell_by_value.items()}
         return [padded_by_value[value] for value in values]
 
@@ -202,8 +202,8 @@ class TableLayout:
         """
         width = 0
         if not self._is_tab_separated:
-            width = self._widths.get(name, 0)
-        return cell.rjust(width) if self._fields[name].is_count else cell.ljust(width)
+            width = self._width_by_name.get(name, 0)
+        return cell.rjust(width) if self._field_by_name[name].is_count else cell.ljust(width)
 
 
 def _cell_text(value: object) -> str:
@@ -244,15 +244,15 @@ def _table_texts(run: ScoredRun, chosen_columns: ColumnLayout) -> Iterator[tuple
 
 
 def _table_with_header(
-    table_layout: TableLayout, names: Sequence[str], rows: tuple[ScoreRow, ...], averages: tuple[ScoreRow, ...]
+    table_layout: TableLayout, field_names: Sequence[str], rows: tuple[ScoreRow, ...], averages: tuple[ScoreRow, ...]
 ) -> str:
-    """Return the text of a table: its header, these rows, then these averages; `names` are its fields, such as `EC`.
+    """Return the text of a table: its header, these rows, then these averages.
 
-    A table without rows has no header.
+    `field_names` names its fields (columns), such as `EC`. A table without rows has no header.
     """
     # The lines are laid out before the header, because they widen the columns.
-    body = table_layout.table_body(names, rows + averages)
-    header = table_layout.header(names) if rows else ""
+    body = table_layout.table_body(field_names, rows + averages)
+    header = table_layout.header(field_names) if rows else ""
     return header + body
 
 
@@ -278,14 +278,16 @@ def averages_text(run: ScoredRun) -> str:
     return table_layout.header(SUMMARY_FIELDS) + body
 
 
-def _average_precision_sections(run: ScoredRun, scores: AveragePrecision, layout: ColumnLayout) -> Iterator[str]:
+def _average_precision_sections(
+    run: ScoredRun, scores: AveragePrecision, chosen_columns: ColumnLayout
+) -> Iterator[str]:
     """Yield the sections of the file `.ap` of one run: a table for each variant, then a summary of their averages.
 
     As in the reference, the rows of every run show the id of the first run in the input, which is `scores.run_id`. Only
     the tables of this first run have averages.
     """
     fields = tuple(AP_FIELDS)
-    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, layout.is_tab_separated)
+    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, chosen_columns.is_tab_separated)
     is_first_run = scores.run_id == run.run_id
     averages_by_variant = {variant: table.macro if is_first_run else () for variant, table in scores.variants}
     for variant, table in scores.variants:
@@ -643,8 +645,8 @@ def _as_64_bit_integer(number: float) -> int:
 def params_text(words: Iterable[str], folder: str, categories_by_side: Mapping[str, str], has_samples: bool) -> str:
     """Return the content of `.params`: the time, the working folder, the words of the command line, and the policy.
 
-    `categories_by_side` has the categories of IGNORE, RIGHT and WRONG as they were typed: `{"RIGHT":
-    "CORRECT:INEXACT"}`. `has_samples` says whether the call resamples queries.
+    `categories_by_side` has the categories of IGNORE, RIGHT and WRONG as they were typed, such as `CORRECT:INEXACT`.
+    `has_samples` says whether the call resamples queries.
     """
     sides = "".join([f"  {side} => {text}\n" for side, text in sorted(categories_by_side.items())])
     samples = "\nSAMPLE => BOOTSTRAP RESAMPLE" if has_samples else ""
@@ -729,7 +731,9 @@ class _FilePiece(NamedTuple):
     blocks: Iterable[bytes]
 
 
-def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, edition: Edition) -> Iterator[_FilePiece]:
+def _pieces_of_run(
+    run: ScoredRun, run_number: int, chosen_columns: ColumnLayout, edition: Edition
+) -> Iterator[_FilePiece]:
     """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
 
     If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
@@ -738,16 +742,16 @@ def _pieces_of_run(run: ScoredRun, run_number: int, layout: ColumnLayout, editio
     # The blocks of responses and rankings are bytes already; texts of tables are encoded here.
     response_blocks = _response_blocks(run, edition, is_first_run=run_number == 0)
     yield _FilePiece(run_number, "debug", response_blocks)
-    for ending, text in _table_texts(run, layout):
-        yield _FilePiece(run_number, ending, encoded([text]))
+    for ending, text in _table_texts(run, chosen_columns):
+        yield _FilePiece(run_number, ending, utf8_blocks([text]))
     if run.average_precision is not None:
         ranking_blocks = _ranking_blocks(run, run.average_precision)
         yield _FilePiece(run_number, "debug", ranking_blocks)
-        sections = _average_precision_sections(run, run.average_precision, layout)
-        yield _FilePiece(run_number, "ap", encoded(sections))
+        sections = _average_precision_sections(run, run.average_precision, chosen_columns)
+        yield _FilePiece(run_number, "ap", utf8_blocks(sections))
     if run.bootstrap is not None:
         for ending, lines in _bootstrap_files(run.bootstrap, run.run_id):
-            yield _FilePiece(run_number, ending, encoded(lines))
+            yield _FilePiece(run_number, ending, utf8_blocks(lines))
 
 
 def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) -> Iterable[bytes]:
@@ -760,7 +764,7 @@ def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) ->
     if run.debug_text is not None:
         return chain(blocks_of(run.debug_text.responses), empty_line)
     text = responses_text(tallies_of(run.units), edition, is_first_run=is_first_run)
-    return chain(encoded(text), empty_line)
+    return chain(utf8_blocks(text), empty_line)
 
 
 def _ranking_blocks(run: ScoredRun, average_precision: AveragePrecision) -> Iterable[bytes]:
@@ -769,7 +773,7 @@ def _ranking_blocks(run: ScoredRun, average_precision: AveragePrecision) -> Iter
     If the run was scored in parts, the texts of the rankings are in files already.
     """
     if run.debug_text is None:
-        rankings = encoded(rankings_text(average_precision.rankings))
+        rankings = utf8_blocks(rankings_text(average_precision.rankings))
     else:
         rankings = blocks_of(run.debug_text.rankings)
     return chain([b"AP COMPUTATION DEBUG INFO BEGINS:\n"], rankings, [b"AP COMPUTATION DEBUG INFO ENDS\n"])
@@ -791,7 +795,7 @@ def _interval_blocks(run: ScoredRun, intervals: ScoreIntervals, is_tab_separated
     for sentence in note_sentences(intervals.notes):
         lines.append(f"*{sentence}")
     lines.append(_sentence_on_resampling(intervals))
-    return encoded([f"{line}\n" for line in lines])
+    return utf8_blocks([f"{line}\n" for line in lines])
 
 
 def _interval_rows(run_id: str, intervals: ScoreIntervals, is_tab_separated: bool) -> list[list[str]]:
@@ -825,34 +829,34 @@ def _number_text(number: float | None, is_tab_separated: bool) -> str:
 
 
 def _file_pieces(
-    result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals]
+    result: Result, chosen_columns: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals]
 ) -> Iterator[_FilePiece]:
     """Yield the pieces of all output files in the order in which they are written to a stream.
 
     `params` is the content of `.params`. `intervals` has the intervals of each run; it is empty without intervals.
     """
-    yield _FilePiece(_WHOLE_CALL, "params", encoded([params]))
+    yield _FilePiece(_WHOLE_CALL, "params", utf8_blocks([params]))
     for run_number, run in enumerate(result.runs):
-        yield from _pieces_of_run(run, run_number, layout, result.options.edition)
+        yield from _pieces_of_run(run, run_number, chosen_columns, result.options.edition)
     for run_number, intervals_of_run in enumerate(intervals):
-        blocks = _interval_blocks(result.runs[run_number], intervals_of_run, layout.is_tab_separated)
+        blocks = _interval_blocks(result.runs[run_number], intervals_of_run, chosen_columns.is_tab_separated)
         yield _FilePiece(run_number, "intervals", blocks)
 
 
 def stream_blocks(
-    result: Result, layout: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals] = ()
+    result: Result, chosen_columns: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
     """Yield the content of all output files in blocks, in the order in which they are written to one stream.
 
     `.params` comes first, then come the files of each run, then the intervals of all runs.
     """
-    for piece in _file_pieces(result, layout, params, intervals):
+    for piece in _file_pieces(result, chosen_columns, params, intervals):
         yield piece.blocks
 
 
 def file_blocks(
     result: Result,
-    layout: ColumnLayout,
+    chosen_columns: ColumnLayout,
     params: str,
     intervals: Sequence[ScoreIntervals] = (),
     was_stopped: bool = False,
@@ -863,7 +867,7 @@ def file_blocks(
     options, and whether there are intervals, decide which files the call has at all.
     """
     # A piece belongs to one file and one run. The pieces of a file are joined in the order of the runs.
-    pieces = list(_file_pieces(result, layout, params, intervals))
+    pieces = list(_file_pieces(result, chosen_columns, params, intervals))
     switches = _switches_of_files(result.options, has_intervals=bool(intervals))
     for output in written_outputs(switches, result.options.edition):
         pieces_of_file = [piece for piece in pieces if piece.ending == output.ending]

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import encoded, outputs_immediately, write_whole
+from cs_score.base.outputs import outputs_immediately, utf8_blocks, write_whole
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN
@@ -420,8 +420,8 @@ def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], 
     """
     responses = responses_text(tallies_of(units))
     with outputs_immediately():
-        write_whole(task.response_file(part), encoded(responses))
-        write_whole(task.ranking_file(part), encoded(rankings_text(rankings)))
+        write_whole(task.response_file(part), utf8_blocks(responses))
+        write_whole(task.ranking_file(part), utf8_blocks(rankings_text(rankings)))
 
 
 def _part_score_of(run: Run, units: Sequence[UnitResult], rankings: Sequence[Ranking]) -> _PartScore:

@@ -1,6 +1,7 @@
 """The bootstrap of the reference: scores of resamples of the queries, and percentile limits from them. A sample draws
-queries, some of them several times. Its tables have the rows of these queries, as often as the sample draws them. The
-values of the sample are the averages of these tables.
+LDC queries (questions with a slot-filling query for each of their entry points), some of them several times. Its tables
+have the rows of these queries, as often as the sample draws them. The values of the sample are the averages of these
+tables.
 
 Every value is a text with four decimals, as a table would show it, and the limits are computed from these texts, as the
 published intervals were.
@@ -58,9 +59,9 @@ def bootstrap(
 ) -> Bootstrap:
     """Return the values of every sample, such as its micro-averaged F1, and confidence limits of each value.
 
-    Values are kept as texts with four decimals, because the reference computes the limits from such texts.
-    The values are averages of rows in the `tables` of one run. `own_scores` are the averages of the run itself.
-    `metrics` says which of P, R and F the tables of the run show; only these have values.
+    The values are averages of rows in the `tables` of one run. They are kept as texts with four decimals, because the
+    reference computes the limits from such texts. `own_scores` are the averages of the run itself. `metrics` says which
+    of P, R and F the tables of the run show; only these have values.
     """
     if not samples:
         return Bootstrap(samples=(), values=(), limits=())

@@ -1,6 +1,6 @@
-"""The result of a Cold Start scoring. Each entry point (mention of the entity) of an LDC query is scored as a query of
-its own. Table SF has the rows of all queries and their classes (answers), LDC-MAX those of each LDC query's best
-entry point, and LDC-MEAN the means over its entry points.
+"""The result of a Cold Start scoring. An LDC query is a question about an entity with several mentions (entry points);
+each entry point is scored as a slot-filling query of its own. Table SF has the rows of these queries and their classes
+(answers), LDC-MAX the rows of each LDC query's best entry point, and LDC-MEAN the means over its entry points.
 
 In a table of rankings, SF has a row for each query and level. Source: docs/background/scoring.md.
 """
@@ -280,7 +280,7 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     """
     full_id = row.name.partition(":")[0]  # without the numbers of the class
     last_component = full_id.rpartition("_")[2]
-    if last_component in queries.ldc_id_by_query:  # nearly always: the id is no follow-on query's
+    if last_component in queries.ldc_id_by_query:  # nearly always; otherwise it may be a follow-on query
         return last_component
     parts = parse_query_id(full_id)
     return last_component if parts is None else parts.base_id
@@ -317,6 +317,7 @@ def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
     """
     if len(entry_points) == 1:
         return entry_points[0]
+    # Of several entry points with the highest F1, `max` returns the first.
     return max(entry_points, key=lambda entry_point: counted_f1(entry_point.rows))
 
 

@@ -686,7 +686,7 @@ def _table_of_runs(scores: RunScoresDocument) -> Table:
     """
     columns_of_table = [Column("measure", "Measure")]
     for number, heading in enumerate(_headings(scores)):
-        columns_of_table.append(Column(str(number), heading))
+        columns_of_table.append(Column(str(number), heading))  # the number is the key: ids may be repeated
     layout = Layout("scores", title="", columns=tuple(columns_of_table), rows=_rows_of_measures)
     return layout.table(scores)
 

@@ -724,8 +724,7 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
     """
     links = unit.run.links
     discipline = unit.gold.options.discipline
-    # The base id (`00fb79cef8`) is the id of the query of the first hop; lines about its follow-on queries have it,
-    # too.
+    # The base id (`00fb79cef8`) belongs to the query of the first hop, and to all lines about its follow-on queries.
     base_ids = dict.fromkeys(query.base_id for query in unit.queries)
     assessment_by_index: dict[int, Assessment] = {}
     for base_id in base_ids:
@@ -932,7 +931,7 @@ def _run_ids_of_lines(file: Input) -> list[str]:
 def _possible_run_ids(file: Input) -> set[bytes]:
     """Return the different texts in the third column of a run file, which are run ids: `{b"RUN1", b"RUN2"}`.
 
-    Some of these lines may be comments or have too few columns; their texts are no run ids.
+    Texts of comments and of lines with too few columns may be among them, too.
     """
     possible_ids = set()
     with open_source(file) as source:

@@ -439,12 +439,14 @@ def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanPr
     start = offset_value(span.start)
     end = offset_value(span.end)
     if end < start:
-        return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", (span.start, span.end), str(span))]
+        return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", arguments=(span.start, span.end), text=str(span))]
     length = end - start + 1  # NaN if both offsets are infinite; the comparison is then false
     if length > max_span_length:
         last_offset = start + max_span_length - 1
         shorter_span = Span(span.docid, span.start, f"{last_offset:.15g}")  # as Perl writes numbers
-        problem = SpanProblem("TOO_MANY_CHARS", (max_span_length,), text=str(span), repaired_text=str(shorter_span))
+        problem = SpanProblem(
+            "TOO_MANY_CHARS", arguments=(max_span_length,), text=str(span), repaired_text=str(shorter_span)
+        )
         return shorter_span, [problem]
     return span, []
 
@@ -456,11 +458,12 @@ def outside_document(span: Span, offsets: tuple[str, ...], length_by_document: D
     """
     document_length = length_by_document.get(span.docid)
     if document_length is None:
-        return [SpanProblem("ILLEGAL_DOCID", (span.docid,), str(span))]
+        return [SpanProblem("ILLEGAL_DOCID", arguments=(span.docid,), text=str(span))]
     problems = []
     for offset in offsets:
         if offset_value(offset) > document_length:
-            problems.append(SpanProblem("ILLEGAL_OFFSET_IN_DOC", (offset, span.docid), str(span)))
+            problem = SpanProblem("ILLEGAL_OFFSET_IN_DOC", arguments=(offset, span.docid), text=str(span))
+            problems.append(problem)
     return problems
 
 
@@ -562,7 +565,7 @@ def read_provenance(
         return Provenance(canonical_text="", docid=NO_DOCUMENT, spans=(), problems=tuple(problems))
     most_characters = edition.most_characters
     if most_characters is not None and _character_count(spans) > most_characters:
-        problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", (most_characters,), text))
+        problems.append(SpanProblem("TOO_MANY_TOTAL_CHARS", arguments=(most_characters,), text=text))
     return Provenance(_canonical_text(spans), docid=spans[0].docid, spans=tuple(spans), problems=tuple(problems))
 
 
@@ -632,7 +635,8 @@ def _parts_of_provenance(text: str, max_span_count: int, edition: Edition, probl
     first_parts = parts[:max_span_count]
     if len(parts) > max_span_count:
         code = "TOO_MANY_PROVENANCE_TRIPLES_E" if edition.refuses_further_spans else "TOO_MANY_PROVENANCE_TRIPLES"
-        problems.append(SpanProblem(code, (len(parts), max_span_count), text, repaired_text=",".join(first_parts)))
+        counts = (len(parts), max_span_count)
+        problems.append(SpanProblem(code, arguments=counts, text=text, repaired_text=",".join(first_parts)))
     return first_parts
 
 

@@ -81,7 +81,7 @@ class RowSums:
             values = _values_of_row(row)
             levels = (row.level, ALL_LEVELS) if adds_to_level_all else (row.level,)
             for level in levels:
-                # No column may ask for this level.
+                # Only these columns have the level in their names; there may be none.
                 for column_index, value_index in additions_by_level.get(level, ()):
                     sums[column_index] += values[value_index]
 
@@ -194,7 +194,8 @@ def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
 def answered_units(run: ScoredRun) -> list[str]:
     """Return the full ids of the units for which the run has at least one response in the tables: `["CSX_0001", ...]`.
 
-    They have the order of the first rows with responses.
+    A unit is a cluster of queries that are resampled together. The units have the order of the first rows with
+    responses.
     """
     units: dict[str, None] = {}  # its keys are an ordered set
     for row in run.tables.sf.rows:

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from cs_score.base.display import join_first, one_line
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import encoded
+from cs_score.base.outputs import utf8_blocks
 from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source, rereadable
@@ -585,7 +585,7 @@ class _Validator(NamedTuple):
         texts = []
         for run_id in run_ids:
             checked = check_run(run_files, self.queries, self.limits, self.new_log(), only_run_id=run_id)
-            text = b"".join(encoded(checked.validated().pieces))
+            text = b"".join(utf8_blocks(checked.validated().pieces))
             texts.append(text)
             prepared_run = PreparedRun(
                 name=name,

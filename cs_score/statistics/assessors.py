@@ -76,7 +76,7 @@ def kappa_limits(pairs_by_unit: Mapping[str, Sequence[JudgmentPair]], resampling
         return AssessorLimits(None, None)
     tables = _judgment_tables(list(pairs_by_unit.values()))
     resampled_kappas = _resampled_kappas(tables, resampling)
-    return _percentile_limits(resampled_kappas, resampling.level)
+    return _percentile_limits(resampled_kappas, resampling.significance_level)
 
 
 def _resampled_kappas(tables: Floats, resampling: Resampling) -> Floats:
@@ -162,7 +162,7 @@ def assessor_intervals(
     # does not depend on which assessor was given first.
     statistics_by_assessor = sorted([first_statistics, second_statistics], key=lambda statistics: statistics.tolist())
     scores = _resampled_scores(statistics_by_assessor, formula, resampling)
-    return [_percentile_limits(scores[:, system], resampling.level) for system in range(scores.shape[1])]
+    return [_percentile_limits(scores[:, system], resampling.significance_level) for system in range(scores.shape[1])]
 
 
 def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFormula, resampling: Resampling) -> Floats:
@@ -220,7 +220,7 @@ def _scores_or_nan(counts: Floats, statistics: Floats, formula: SumsFormula) -> 
     return np.where(denominators == 0, np.nan, scores)
 
 
-def _percentile_limits(scores: Floats, level: float) -> AssessorLimits:
+def _percentile_limits(scores: Floats, significance_level: float) -> AssessorLimits:
     """Return the limits between which the central share 1 - level of the resampled scores (N,) lies.
 
     There are no limits if too many resamples are undefined.
@@ -228,5 +228,5 @@ def _percentile_limits(scores: Floats, level: float) -> AssessorLimits:
     defined_scores = defined_resamples(scores)
     if defined_scores is None:
         return AssessorLimits(None, None)
-    low, high = np.quantile(defined_scores, [level / 2, 1 - level / 2]).tolist()
+    low, high = np.quantile(defined_scores, [significance_level / 2, 1 - significance_level / 2]).tolist()
     return AssessorLimits(low, high)

@@ -150,7 +150,7 @@ class RankRange(NamedTuple):
     high: int
 
 
-def rank_ranges(resampled_scores: Floats, level: float) -> list[RankRange]:
+def rank_ranges(resampled_scores: Floats, significance_level: float) -> list[RankRange]:
     """Return the range of each system's rank in the resamples: at the level 0.05 the central 95 % of its ranks.
 
     `resampled_scores` are the scores (systems, N) in N resamples. Resamples in which a score is undefined are left out.
@@ -164,19 +164,19 @@ def rank_ranges(resampled_scores: Floats, level: float) -> list[RankRange]:
     ranks = rank_systems(defined_scores)  # (systems, N)
     sorted_ranks = np.sort(ranks, axis=1)
     resample_count = sorted_ranks.shape[1]
-    left_out_count = _left_out_count(resample_count, level)
+    left_out_count = _left_out_count(resample_count, significance_level)
     lowest_ranks = sorted_ranks[:, left_out_count].tolist()
     highest_ranks = sorted_ranks[:, resample_count - 1 - left_out_count].tolist()
     return [RankRange(low, high) for low, high in zip(lowest_ranks, highest_ranks)]
 
 
-def _left_out_count(resample_count: int, level: float) -> int:
+def _left_out_count(resample_count: int, significance_level: float) -> int:
     """Return how many of the sorted ranks are left out at either end: 250 of 10,000 at the level 0.05.
 
     At least one rank remains.
     """
     # An error of rounding must not change the whole number: 100 * 0.58 is 57.99999999999999 in floating point.
-    rounded_down = int(resample_count * level / 2 + 1e-9)
+    rounded_down = int(resample_count * significance_level / 2 + 1e-9)
     return min(rounded_down, (resample_count - 1) // 2)
 
 
@@ -314,7 +314,7 @@ class _TestedSystems(Record):
     @property
     def significance_level(self) -> float:
         """The significance level of the tests: `0.05`."""
-        return self.systems.settings.level
+        return self.systems.settings.significance_level
 
     @property
     def primary_index(self) -> int:
@@ -491,26 +491,30 @@ class _TestedSystems(Record):
         )
 
 
-def _correct_equivalences(tests: Sequence[EquivalenceTest], margin: float, level: float) -> list[Equivalence]:
+def _correct_equivalences(
+    tests: Sequence[EquivalenceTest], margin: float, significance_level: float
+) -> list[Equivalence]:
     """Return the outcome of each test of equivalence, corrected by Holm's method for the number of p-values.
 
-    `margin` is the difference at which two systems stop being equivalent, and `level` the significance level.
+    `margin` is the difference at which two systems stop being equivalent. The significance level is such as 0.05.
     """
     corrected_p_by_test = _corrected_p_by_test(tests)
     equivalences = []
     for index, test in enumerate(tests):
         p_adjusted = corrected_p_by_test.get(index)
-        equivalences.append(_equivalence_of(test, p_adjusted, margin, level))
+        equivalences.append(_equivalence_of(test, p_adjusted, margin, significance_level))
     return equivalences
 
 
-def _equivalence_of(test: EquivalenceTest, p_adjusted: float | None, margin: float, level: float) -> Equivalence:
+def _equivalence_of(
+    test: EquivalenceTest, p_adjusted: float | None, margin: float, significance_level: float
+) -> Equivalence:
     """Return the outcome of a test of equivalence as documents have it, with its corrected p-value if it has one."""
     return Equivalence(
         margin=margin,
         p=test.p_value,
         p_adjusted=p_adjusted,
-        equivalent=_is_equivalent(test, p_adjusted, level),
+        equivalent=_is_equivalent(test, p_adjusted, significance_level),
         test=test.method,
         reason=test.reason,
     )
@@ -526,11 +530,11 @@ def _corrected_p_by_test(tests: Sequence[EquivalenceTest]) -> dict[int, float]:
     return dict(zip(p_by_test, corrected_p_values))
 
 
-def _is_equivalent(test: EquivalenceTest, p_adjusted: float | None, level: float) -> bool:
+def _is_equivalent(test: EquivalenceTest, p_adjusted: float | None, significance_level: float) -> bool:
     """Return whether two systems are equivalent: they are if the corrected p-value of the test is at most the level.
 
     If the test has no p-value, its outcome says whether they are equivalent.
     """
     if p_adjusted is None:
         return test.is_equivalent_without_test
-    return p_adjusted <= level
+    return p_adjusted <= significance_level

@@ -266,7 +266,7 @@ class ResampledSystems:
         if degrees_of_freedom == 0:
             return None
         standard_error = math.sqrt(_variance_of_sum(contributions, stratum_sizes))
-        tail = self.settings.level / 2  # 0.025 on either side of an interval of 95 %
+        tail = self.settings.significance_level / 2  # 0.025 on either side of an interval of 95 %
         return t_limit(tail, degrees_of_freedom) * standard_error
 
     # -- Bootstrap intervals
@@ -318,8 +318,8 @@ class ResampledSystems:
         if highest - lowest <= sample.rounding:
             return _equal_limits(sample, lowest)
         if self.settings.method == "bca":
-            return _bca_limits(sample, self.settings.level)
-        return _percentile_limits(sample, self.settings.level)
+            return _bca_limits(sample, self.settings.significance_level)
+        return _percentile_limits(sample, self.settings.significance_level)
 
 
 class _BootstrapSample(NamedTuple):
@@ -353,17 +353,19 @@ def _equal_limits(sample: _BootstrapSample, resampled_score: float) -> _Bootstra
     return _BootstrapLimits(limit, limit, (ALL_EQUAL,))
 
 
-def _percentile_limits(sample: _BootstrapSample, level: float) -> _BootstrapLimits:
+def _percentile_limits(sample: _BootstrapSample, significance_level: float) -> _BootstrapLimits:
     """Return the limits between which the central share 1 - level of the resamples lies."""
-    low, high = np.quantile(sample.resampled, [level / 2, 1 - level / 2], method="linear").tolist()
+    low, high = np.quantile(
+        sample.resampled, [significance_level / 2, 1 - significance_level / 2], method="linear"
+    ).tolist()
     return _BootstrapLimits(low, high, notes=())
 
 
-def _bca_limits(sample: _BootstrapSample, level: float) -> _BootstrapLimits:
+def _bca_limits(sample: _BootstrapSample, significance_level: float) -> _BootstrapLimits:
     """Return the BCa limits of a sample, or its percentile limits with a note if BCa is undefined."""
-    tails = _bca_tails(sample, level)
+    tails = _bca_tails(sample, significance_level)
     if tails is None:
-        return _percentile_limits(sample, level)._replace(notes=(BCA_UNDEFINED,))
+        return _percentile_limits(sample, significance_level)._replace(notes=(BCA_UNDEFINED,))
     low, high = np.quantile(sample.resampled, tails, method="linear").tolist()
     return _BootstrapLimits(low, high, notes=())
 
@@ -410,7 +412,7 @@ def _variance_of_sum(contributions: Floats, stratum_sizes: Sequence[int]) -> flo
     return variance
 
 
-def _bca_tails(sample: _BootstrapSample, level: float) -> tuple[float, float] | None:
+def _bca_tails(sample: _BootstrapSample, significance_level: float) -> tuple[float, float] | None:
     """Return the shares of the resamples below the lower and the upper BCa limit: `(0.031, 0.981)`.
 
     They replace the shares of a percentile interval, level / 2 and 1 - level / 2. Let z0 = Phi^-1(share of resamples
@@ -425,7 +427,7 @@ def _bca_tails(sample: _BootstrapSample, level: float) -> tuple[float, float] | 
     bias = normal.inv_cdf(share_below)
     defined_jackknife = sample.jackknife[~np.isnan(sample.jackknife)]
     acceleration = _acceleration(defined_jackknife, sample.rounding)
-    z = normal.inv_cdf(level / 2)
+    z = normal.inv_cdf(significance_level / 2)
     # The normal quantile of 1 - level / 2 is -z. It is not computed from 1 - level / 2, which may be rounded to 1.
     lower_tail = _bca_tail(z, bias, acceleration)
     upper_tail = _bca_tail(-z, bias, acceleration)

@@ -81,7 +81,7 @@ class Resampling(Record):
             raise UsageError(f"no correction called {self.correction}; there are {', '.join(CORRECTIONS)}")
 
     @property
-    def level(self) -> float:
+    def significance_level(self) -> float:
         """The significance level of the tests, and the share outside an interval: 0.05 for a confidence of 95 %."""
         return round(1 - self.confidence / 100, 12)  # 0.001, not 0.00099999..., for 99.9
 
@@ -129,7 +129,7 @@ class Resampling(Record):
         """
         if not self.can_grow:
             return replace(self, can_grow=UNSET)
-        enough_resamples = math.ceil(pair_count / self.level)  # N + 1; one resample too many does no harm
+        enough_resamples = math.ceil(pair_count / self.significance_level)  # N + 1; one resample too many does no harm
         needed_resamples = min(enough_resamples, most_resamples)
         return replace(self, resamples=max(self.resamples, needed_resamples), can_grow=UNSET)
 
@@ -369,7 +369,7 @@ def note_on_all_or_nothing_score(score: float, unit_count: int, resampling: Resa
     sample of n units would include none of them with the probability (1 - s)^n. This probability is at least the level
     if s is at most 1 - level^(1/n). At 95 % confidence this is the rule of three, s < 3 / n.
     """
-    largest_share = 1 - resampling.level ** (1 / unit_count)
+    largest_share = 1 - resampling.significance_level ** (1 / unit_count)
     finding = "no error" if score else "nothing right"
     exception = "an error" if score else "something right"
     text = (
@@ -422,7 +422,7 @@ def _notes_on_few_units(drawn_count: int, noun: str, resampling: Resampling) -> 
 
 def _notes_on_few_resamples(resampling: Resampling) -> list[Note]:
     """Return a note if there are too few resamples for limits at the confidence of the settings."""
-    fewest_resamples = _fewest_resamples(resampling.level)
+    fewest_resamples = _fewest_resamples(resampling.significance_level)
     if resampling.resamples >= fewest_resamples:
         return []
     text = (
@@ -432,36 +432,37 @@ def _notes_on_few_resamples(resampling: Resampling) -> list[Note]:
     return [Note("FEW_RESAMPLES", text)]
 
 
-def _fewest_resamples(level: float) -> int:
+def _fewest_resamples(significance_level: float) -> int:
     """Return the smallest number of resamples for limits at a level: 39 at the level 0.05.
 
     At least one of N resamples must lie beyond each of the two limits: N + 1 >= 2 / level.
     """
-    smallest_n_plus_one = round(2 / level, 6)  # rounded, because 2 / 0.001 may not be a whole number
+    smallest_n_plus_one = round(2 / significance_level, 6)  # rounded, because 2 / 0.001 may not be a whole number
     return math.ceil(smallest_n_plus_one) - 1
 
 
-def note_on_no_significance(family: Family, unit_count: int, level: float) -> tuple[Note, ...]:
+def note_on_no_significance(family: Family, unit_count: int, significance_level: float) -> tuple[Note, ...]:
     """Return a note if no difference could have been significant in a family of tests, however large it was.
 
     This is the case if the smallest possible p-value is above the level; otherwise the result is empty. `unit_count`
     is the number of units that are not 0/0, since the others do not affect a test.
     """
     smallest_corrected_p = family.smallest_p(unit_count)
-    if smallest_corrected_p <= level:
+    if smallest_corrected_p <= significance_level:
         return ()
     factor = family.factor_of_holm
     smallest_in_words = f"{smallest_corrected_p / factor:.3g}"  # before the correction
     if factor > 1:
         smallest_in_words += f" x {factor} pairs (Holm) = {min(1.0, smallest_corrected_p):.3g}"
+    remedy = _remedy_for_no_significance(factor, unit_count, significance_level)
     text = (
         f"no difference could have been significant here, however large: the smallest possible p is "
-        f"{smallest_in_words}, above the level of {level:g}; {_remedy_for_no_significance(factor, unit_count, level)}"
+        f"{smallest_in_words}, above the level of {significance_level:g}; {remedy}"
     )
     return (Note("NEVER_SIGNIFICANT", text),)
 
 
-def _remedy_for_no_significance(factor: int, unit_count: int, level: float) -> str:
+def _remedy_for_no_significance(factor: int, unit_count: int, significance_level: float) -> str:
     """Return how many resamples are needed for a significant difference, or that there are too few units for any.
 
     `factor` is the number by which the correction multiplies the smallest p-value. There are 2^unit_count sign flips.
@@ -469,9 +470,9 @@ def _remedy_for_no_significance(factor: int, unit_count: int, level: float) -> s
     units: 2 / 2^unit_count. There are too few units if this is above the level after the correction. More resamples do
     not help, either, if the needed number includes all sign flips.
     """
-    enough_resamples = math.ceil(factor / level)
+    enough_resamples = math.ceil(factor / significance_level)
     smallest_p_of_units = factor * 2.0 ** (1 - unit_count)
-    if smallest_p_of_units <= level and not can_make_all_sign_flips(unit_count, enough_resamples):
+    if smallest_p_of_units <= significance_level and not can_make_all_sign_flips(unit_count, enough_resamples):
         return f"that takes {enough_resamples} resamples (--bootstrap {enough_resamples})"
     units_text = "1 unit that holds anything is" if unit_count == 1 else f"{unit_count:,} units that hold anything are"
     return f"{units_text} too few for that, whatever the number of resamples"

@@ -158,12 +158,12 @@ class PairedSystems(Record, kw_only=True):
         """The difference as a score with its interval."""
         return Interval(self.difference, self.low, self.high, self.undefined_resamples, self.note, self.notes)
 
-    def disagrees(self, level: float) -> bool:
+    def disagrees(self, significance_level: float) -> bool:
         """Return whether the interval and the corrected test disagree: only one of them finds a difference."""
         if self.low is None or self.high is None:
             return False
         excludes_zero = not self.low <= 0 <= self.high
-        is_significant = self.p_adjusted <= level
+        is_significant = self.p_adjusted <= significance_level
         return excludes_zero != is_significant
 
 
@@ -190,8 +190,8 @@ class MeasureComparison(Record):
         return f"{self.measure} (exploratory)" if self.exploratory else self.measure
 
     @property
-    def tests(self) -> str:
-        """The family of tests in words."""
+    def tests_in_words(self) -> str:
+        """The family of tests in words: `max-T over 3 systems, 3 pairs, 10,000 sign flips, F1`."""
         return self.family.in_words(self.measure)
 
 

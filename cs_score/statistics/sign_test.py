@@ -61,13 +61,13 @@ def shares_of_outcomes(difference: float, differing_share: float) -> OutcomeShar
 class SignTest:
     """The exact two-sided sign test of two systems whose units are right or wrong, and its power."""
 
-    def __init__(self, shares: OutcomeShares, level: float) -> None:
+    def __init__(self, shares: OutcomeShares, significance_level: float) -> None:
         """Prepare the test at a significance level such as 0.05.
 
         `shares` are the shares of all units that the second system wins and loses.
         """
         self.shares = shares
-        self._level = level
+        self._level = significance_level
         self._differing_share = min(1.0, shares.wins + shares.losses)
         # The probability that the test rejects if 0, 1, 2 ... units differ. The list grows when `power` needs more.
         self._rejection_probabilities: list[float] = []
@@ -164,19 +164,19 @@ def _binomial_probabilities(fewest: int, most: int, trials: int, success_probabi
     return [probabilities[successes] for successes in range(fewest, most + 1)]
 
 
-def _rejection_probabilities(win_probability: float, most_differing: int, level: float) -> list[float]:
+def _rejection_probabilities(win_probability: float, most_differing: int, significance_level: float) -> list[float]:
     """Return the probability that the test rejects if 0, 1, ... `most_differing` units differ.
 
     A unit that differs is a win with the probability `win_probability`. The test rejects if there are few wins or few
     losses.
     """
-    critical_counts = _critical_counts(most_differing, level)
+    critical_counts = _critical_counts(most_differing, significance_level)
     p_of_few_wins = _lower_tails(critical_counts, win_probability)
     p_of_few_losses = _lower_tails(critical_counts, 1 - win_probability)
     return [few_wins + few_losses for few_wins, few_losses in zip(p_of_few_wins, p_of_few_losses)]
 
 
-def _critical_counts(most_differing: int, level: float) -> list[int]:
+def _critical_counts(most_differing: int, significance_level: float) -> list[int]:
     """Return the critical value of the test if 0, 1, ... `most_differing` units differ.
 
     The test rejects if the rarer of wins and losses is at most as frequent as the critical value. For six units this is
@@ -192,7 +192,7 @@ def _critical_counts(most_differing: int, level: float) -> list[int]:
             # because the last trial exceeds the count if it succeeds after exactly c successes.
             tail -= 0.5 * binomial_probability(critical_count, trials - 1, 0.5)
         tail_of_next_count = tail + binomial_probability(critical_count + 1, trials, 0.5)
-        if 2 * tail_of_next_count <= level:
+        if 2 * tail_of_next_count <= significance_level:
             critical_count += 1
             tail = tail_of_next_count
         critical_counts.append(critical_count)

@@ -34,15 +34,15 @@ class TestedPair(Protocol):
         """The p-value of the difference, corrected for the number of pairs."""
 
 
-def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, level: float) -> str:
+def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, significance_level: float) -> str:
     """Return a sentence without full stop that says which systems differ significantly under a measure.
 
     `A is significantly better than B in F1: p 0.0312 by the randomisation test, level 0.05`
     """
-    test = f"by {family.test_in_words}, level {level:g}"
+    test = f"by {family.test_in_words}, level {significance_level:g}"
     if len(pairs) == 1:
-        return _verdict_of_pair(pairs[0], measure, test, level)
-    significant_pairs = [pair for pair in pairs if pair.p_adjusted <= level]
+        return _verdict_of_pair(pairs[0], measure, test, significance_level)
+    significant_pairs = [pair for pair in pairs if pair.p_adjusted <= significance_level]
     if not significant_pairs:
         return f"None of {len(pairs):,} pairs differs significantly in {measure} {test}"
     verb = "differs" if len(significant_pairs) == 1 else "differ"
@@ -50,13 +50,13 @@ def verdict_of(pairs: Sequence[TestedPair], family: Family, measure: str, level:
     return f"{counts} in {measure} {test}: {_better_systems_in_words(significant_pairs)}"
 
 
-def _verdict_of_pair(pair: TestedPair, measure: str, test: str, level: float) -> str:
+def _verdict_of_pair(pair: TestedPair, measure: str, test: str, significance_level: float) -> str:
     """Return a sentence without full stop that says whether two systems differ significantly under a measure.
 
     `test` is the test in words: `by the randomisation test, level 0.05`.
     """
     p = "p < 0.0001" if pair.p_adjusted < 0.0001 else f"p {pair.p_adjusted:.4f}"
-    if pair.p_adjusted > level:
+    if pair.p_adjusted > significance_level:
         return f"{pair.a} and {pair.b} do not differ significantly in {measure}: {p} {test}"
     better, worse = _better_and_worse(pair)
     return f"{better} is significantly better than {worse} in {measure}: {p} {test}"

@@ -307,8 +307,8 @@ def _rows_of_measure(measure_comparison: MeasureComparison) -> Iterator[Row]:
     """Yield the rows of a measure: the family of tests, the systems, the pairs, the verdict and the notes."""
     is_exploratory = str(measure_comparison.exploratory).lower()  # "true" or "false"
     cells_of_measure = {"measure": measure_comparison.measure, "exploratory": is_exploratory}
-    tests_sentence = measure_comparison.tests  # such as "max-T over 3 systems, 3 pairs, 10,000 sign flips, F1"
-    yield {**asdict(measure_comparison.family), **cells_of_measure, "kind": "family", "note": tests_sentence}
+    tests_in_words = measure_comparison.tests_in_words  # such as "max-T over 3 systems, 3 pairs, 10,000 sign flips, F1"
+    yield {**asdict(measure_comparison.family), **cells_of_measure, "kind": "family", "note": tests_in_words}
     for row in _system_rows([measure_comparison]):
         yield {**row, **cells_of_measure, "kind": "system"}
     for row in _pair_rows([measure_comparison]):
@@ -384,7 +384,7 @@ def explanation(comparison: SystemComparison) -> tuple[str, ...]:
 def _p_sentence(measure_comparison: MeasureComparison) -> str:
     """Return the sentence on the p-values of pairs: by which test they are, and how they are adjusted."""
     test = "the exact sign test" if measure_comparison.family.test == "sign" else "randomisation"
-    return f"p: two-sided, by {test}; adjusted: {measure_comparison.tests}."
+    return f"p: two-sided, by {test}; adjusted: {measure_comparison.tests_in_words}."
 
 
 def _systems_sentence(comparison: SystemComparison) -> str:
@@ -414,7 +414,7 @@ def _tier_sentence(comparison: SystemComparison) -> str:
         return "Tier: one for all, since no difference could have been significant; it says nothing about the systems."
     return (
         "Tier: systems that do not differ significantly from the best of the tier (corrected p above "
-        f"{comparison.resampling.level:g}); the first that does opens the next one."
+        f"{comparison.resampling.significance_level:g}); the first that does opens the next one."
     )
 
 
@@ -427,10 +427,11 @@ def _equivalence_sentences(comparison: SystemComparison) -> list[str]:
         return []
     method = _equivalence_method(equivalences)
     margin = equivalences[0].margin  # all pairs have the same
+    significance_level = comparison.resampling.significance_level
     return [
         f"p (equiv.): the larger p of two one-sided tests{method} that the systems differ by {margin:g} or more, also "
-        f"with Holm's correction; up to {comparison.resampling.level:g} they are equivalent within {margin:g}. Where "
-        "no unit differs, or all by the same, no test is needed."
+        f"with Holm's correction; up to {significance_level:g} they are equivalent within {margin:g}. Where no unit "
+        "differs, or all by the same, no test is needed."
     ]
 
 
@@ -459,7 +460,7 @@ def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
     equivalence_sentences = _equivalence_sentences(comparison)
     lines: list[str] = []
     for measure_comparison in comparison.measures:
-        lines += _measure_on_screen(measure_comparison, comparison.resampling.level, top)
+        lines += _measure_on_screen(measure_comparison, comparison.resampling.significance_level, top)
         if equivalence_sentences:
             # The sentences are the same for all measures; they stand below each table, which they explain.
             lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure_comparison]), top, SCREEN_WIDTH)
@@ -487,18 +488,20 @@ _EQUIVALENT_PAIRS_ON_SCREEN: Final = replace(
 """The table of pairs with their tests of equivalence for one screen."""
 
 
-def _measure_on_screen(measure_comparison: MeasureComparison, level: float, top: int) -> list[str]:
+def _measure_on_screen(measure_comparison: MeasureComparison, significance_level: float, top: int) -> list[str]:
     """Return the lines of a screen about a measure: systems, pairs with a significant difference, and sentences.
 
-    `level` is the level of significance, such as 0.05. Each table has at most `top` rows.
+    The significance level is such as 0.05. Each table has at most `top` rows.
     """
     lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure_comparison), top, SCREEN_WIDTH))
     lines += text_lines(
-        _table_of_measure(_pairs_on_screen(measure_comparison, level), measure_comparison), top, SCREEN_WIDTH
+        _table_of_measure(_pairs_on_screen(measure_comparison, significance_level), measure_comparison),
+        top,
+        SCREEN_WIDTH,
     )
     lines.append("")
-    sentences = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests}."]
-    sentences += _effect_sentences(measure_comparison, level)
+    sentences = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests_in_words}."]
+    sentences += _effect_sentences(measure_comparison, significance_level)
     sentences += note_sentences(measure_comparison.notes)
     return lines + _wrap_sentences(sentences)
 
@@ -542,10 +545,10 @@ def _wrap_sentences(sentences: Iterable[str]) -> list[str]:
     return lines
 
 
-def _pairs_on_screen(measure_comparison: MeasureComparison, level: float) -> Layout:
+def _pairs_on_screen(measure_comparison: MeasureComparison, significance_level: float) -> Layout:
     """Return the layout of the table of pairs for one screen, which shows the first rows of a long table.
 
-    It has the only pair or, if there are several, the pairs whose corrected p is at most `level`. If there is no such
+    It has the only pair or, if there are several, the pairs whose corrected p is at most the level. If there is no such
     pair, there is no table.
     """
     if len(measure_comparison.pairs) == 1:
@@ -555,16 +558,16 @@ def _pairs_on_screen(measure_comparison: MeasureComparison, level: float) -> Lay
         title="%, B minus A, pairs that differ significantly:",
         shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
         # A layout takes its rows from what is given to its method `table`: the comparisons by each measure.
-        rows=lambda comparisons: [row for row in _pair_rows(comparisons) if row["p_adjusted"] <= level],
+        rows=lambda comparisons: [row for row in _pair_rows(comparisons) if row["p_adjusted"] <= significance_level],
         min_rows=1,
         row_selection="top",
     )
 
 
-def _effect_sentences(measure_comparison: MeasureComparison, level: float) -> list[str]:
+def _effect_sentences(measure_comparison: MeasureComparison, significance_level: float) -> list[str]:
     """Return a list with the sentence below the table of pairs: the effect of the only pair, or what columns mean.
 
-    The list is empty if there are several pairs but none differs significantly (p above `level`). It is also empty if
+    The list is empty if there are several pairs but none differs significantly (p above the level). It is also empty if
     the only pair has no wins and losses.
     """
     if len(measure_comparison.pairs) == 1:
@@ -573,7 +576,7 @@ def _effect_sentences(measure_comparison: MeasureComparison, level: float) -> li
             return []
         effect = effect_in_words(pair.b, pair.wins, pair.ties, pair.losses, pair.effect_size)
         return [f"{effect}."]
-    has_significant_pair = any(pair.p_adjusted <= level for pair in measure_comparison.pairs)
+    has_significant_pair = any(pair.p_adjusted <= significance_level for pair in measure_comparison.pairs)
     if not has_significant_pair:
         return []
     return [
@@ -609,12 +612,15 @@ def paper_table(comparison: SystemComparison) -> str:
 
 def _paper_row(comparison: SystemComparison, system: str, reference: str) -> str:
     """Return the row of a system in the table for a paper; `reference` is the system in the first row."""
-    level = comparison.resampling.level
-    cells = [_paper_cell(measure_comparison, system, reference, level) for measure_comparison in comparison.measures]
+    significance_level = comparison.resampling.significance_level
+    cells = [
+        _paper_cell(measure_comparison, system, reference, significance_level)
+        for measure_comparison in comparison.measures
+    ]
     return latex_row([escape_latex(system), *cells])
 
 
-def _paper_cell(measure_comparison: MeasureComparison, system: str, reference: str, level: float) -> str:
+def _paper_cell(measure_comparison: MeasureComparison, system: str, reference: str, significance_level: float) -> str:
     """Return a cell of the table for a paper: the score of a system, perhaps with a star, and its interval.
 
     For example `$0.4125^{*}$ $[0.3811, 0.4402]$`. The cell of a system without a value of the measure is a hyphen.
@@ -623,35 +629,35 @@ def _paper_cell(measure_comparison: MeasureComparison, system: str, reference: s
     entry = entry_by_system.get(system)
     if entry is None:
         return "-"
-    star = "^{*}" if _differs(measure_comparison, system, reference, level) else ""
+    star = "^{*}" if _differs(measure_comparison, system, reference, significance_level) else ""
     score = f"${entry.score:.4f}{star}$"
     if entry.low is None or entry.high is None:
         return score
     return f"{score} $[{entry.low:.4f}, {entry.high:.4f}]$"
 
 
-def _differs(measure_comparison: MeasureComparison, system: str, reference: str, level: float) -> bool:
-    """Return whether two systems differ significantly: the corrected p of their pair is at most `level`.
+def _differs(measure_comparison: MeasureComparison, system: str, reference: str, significance_level: float) -> bool:
+    """Return whether two systems differ significantly: the corrected p of their pair is at most the level.
 
     If `system` is the `reference` itself, the result is False.
     """
     for pair in measure_comparison.pairs:
         if {pair.a, pair.b} == {system, reference}:
-            return pair.p_adjusted <= level
+            return pair.p_adjusted <= significance_level
     return False
 
 
 def _caption(comparison: SystemComparison, reference: str) -> str:
     """Return the text for the caption of the table on one line: level, method, units, and families of tests."""
     settings = comparison.resampling
-    tests_in_words = "; ".join([measure_comparison.tests for measure_comparison in comparison.measures])
+    tests_in_words = "; ".join([measure_comparison.tests_in_words for measure_comparison in comparison.measures])
     note_on_families = "one family for each measure: " if len(comparison.measures) > 1 else ""
     has_hyphens = any(measure_comparison.unranked for measure_comparison in comparison.measures)
     note_on_hyphens = "; - has no value of the measure" if has_hyphens else ""
+    tests = f"level {settings.significance_level:g}, {note_on_families}{tests_in_words}"
     return one_line(
         f"Scores with {limits_in_words(settings, comparison.units)}, in brackets; * differs significantly from "
-        f"{reference} (level {settings.level:g}, {note_on_families}{tests_in_words}){note_on_hyphens}. The table needs "
-        "the package booktabs."
+        f"{reference} ({tests}){note_on_hyphens}. The table needs the package booktabs."
     )
 
 
@@ -706,7 +712,7 @@ class _Format:
         lines = self.heading(measure_comparison.title)
         lines += self.table(_table_of_measure(SYSTEMS, measure_comparison))
         lines += self.table(_table_of_measure(PAIRS, measure_comparison))
-        sentences = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests}."]
+        sentences = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests_in_words}."]
         sentences += note_sentences(measure_comparison.notes)
         return lines + [self.sentence(sentence) for sentence in sentences]
 

@@ -188,7 +188,7 @@ def sentences_on_limits(settings: Resampling, unit_count: int, families: Mapping
     sentences = [f"Low and High: {limits_in_words(settings, unit_count)}, of each run by itself."]
     if families:
         has_baseline = any(family.baseline for family in families.values())
-        sentences.append(_significance_in_words(settings.level, has_baseline=has_baseline))
+        sentences.append(_significance_in_words(settings.significance_level, has_baseline=has_baseline))
         sentences.append(
             # "That difference" is the one in the sentence before.
             "Effect: that difference over the standard deviation of the units' differences; W/T/L: units that the run "

@@ -10,7 +10,7 @@ from typing import Any, Final
 from cs_score.analysis.rankings import FirstPlace, RankingLimits, RankingPair
 from cs_score.base.display import spreadsheet_cell
 from cs_score.base.errors import InputError
-from cs_score.base.outputs import encoded
+from cs_score.base.outputs import utf8_blocks
 from cs_score.base.records import replace, to_builtins
 from cs_score.problems.log import Occurrence, merge_occurrences, occurrence_of_error
 from cs_score.problems.reports import write_occurrences
@@ -339,7 +339,7 @@ def table_files(board: LeaderboardDocument, overview: Overview) -> dict[str, Ite
     content_by_name: dict[str, Iterator[bytes]] = {}
     for ending, make_text in WRITERS.items():
         if ending != "json":
-            content_by_name[f"leaderboard.{ending}"] = encoded([make_text(board)])
+            content_by_name[f"leaderboard.{ending}"] = utf8_blocks([make_text(board)])
     for name, make_table in TABLES.items():
         content_by_name[name] = tsv(make_table(overview))
     return content_by_name

@@ -17,7 +17,7 @@ from msgspec import UNSET
 
 from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import encoded
+from cs_score.base.outputs import utf8_blocks
 from cs_score.base.records import Record, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.slices import load_from_command_package
@@ -592,7 +592,7 @@ class _Attempt(Record):
         """Yield the name and the content of each file of a run that was scored to its end."""
         plan = self.prepared_gold.plan
         if plan.with_json:
-            yield "out.json", encoded(json_text(result, score_intervals))
+            yield "out.json", utf8_blocks(json_text(result, score_intervals))
         yield from self._contents_of_tables(result, score_intervals)
         yield self._report_file(outputs.whole_report(result))
         yield from self._contents_of_pages(result, loaded_runs)
@@ -644,7 +644,7 @@ class _Attempt(Record):
             analysed_run = self._run_to_analyse(scored_run, loaded_run, result)
             page = _page_of_run(analysed_run, self.prepared_gold.plan.make_page)
             if page is not None:
-                yield page_name(position, run_count), encoded([page])
+                yield page_name(position, run_count), utf8_blocks([page])
 
     def _run_to_analyse(self, scored_run: ScoredRun, loaded_run: Run, result: Result) -> AnalysedRun:
         """Return a scored run of a result, together with the run as it was loaded, as analyses need them."""

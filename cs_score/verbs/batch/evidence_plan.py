@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from cs_score.base.display import join_first, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError
-from cs_score.base.outputs import encoded
+from cs_score.base.outputs import utf8_blocks
 from cs_score.base.records import asdict, replace
 from cs_score.base.signature import GOLD
 from cs_score.base.slices import load_from_command_package
@@ -156,7 +156,7 @@ class _PreparedEvidence(PreparedGold):
         yield "out.tsv", unit_blocks(result)
         if self.plan.make_page is not None:
             page = self.plan.make_page(self._analyze(result))
-            yield page_name(position=0, run_count=1), encoded([page])
+            yield page_name(position=0, run_count=1), utf8_blocks([page])
 
     def _analyze(self, result: ScoredPredictions) -> Any:
         """Return the analysis of scored predictions, which their page shows."""

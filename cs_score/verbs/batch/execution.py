@@ -13,8 +13,8 @@ from typing import NamedTuple
 from cs_score.base.display import join_first
 from cs_score.base.documents import json_text
 from cs_score.base.errors import CsScoreError, InputError, OutputError, UsageError
-from cs_score.base.outputs import encoded, folder_made, outputs_immediately, outputs_together, write_whole
-from cs_score.base.processes import processes_for
+from cs_score.base.outputs import folder_made, outputs_immediately, outputs_together, utf8_blocks, write_whole
+from cs_score.base.processes import process_count_for
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import RUN
@@ -180,10 +180,10 @@ def _contents_of_tables(
     batch_document = overview_document(overview, board, pages=plan.make_page is not None)
     content_by_name: dict[str, Iterable[bytes]] = {**table_files(board, overview)}
     content_by_name[PROBLEMS] = problem_table_lines(outcomes)
-    content_by_name["leaderboard.json"] = encoded([json_text(board)])
-    content_by_name["batch.json"] = encoded([json_text(batch_document)])
+    content_by_name["leaderboard.json"] = utf8_blocks([json_text(board)])
+    content_by_name["batch.json"] = utf8_blocks([json_text(batch_document)])
     if plan.make_page is not None:
-        content_by_name[INDEX] = encoded([plan.make_page(batch_document)])
+        content_by_name[INDEX] = utf8_blocks([plan.make_page(batch_document)])
     return content_by_name
 
 
@@ -333,7 +333,7 @@ class _Batch:
     def _score_on_this_machine(self, jobs: Sequence[Job], progress: Progress) -> None:
         """Score runs in processes of this machine, and store their outcomes."""
         scorer = Scorer(self.plan, self.prepared_gold)
-        process_count = min(processes_for(self.options.jobs), len(jobs))
+        process_count = min(process_count_for(self.options.jobs), len(jobs))
         with local_backend(scorer, process_count) as backend:
             self._store_all(run_jobs(jobs, backend, progress))
 

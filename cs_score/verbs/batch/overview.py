@@ -753,7 +753,7 @@ class _Rankings:
 
     def stability(self) -> Stability:
         """Return how much the rankings agree, and how often each system comes first in resamples."""
-        level = 0.0 if self._resampling is None else self._resampling.level
+        level = 0.0 if self._resampling is None else self._resampling.significance_level
         return compare_rankings(self._scores_by_ranking, self._resampled_scores_by_ranking, level)
 
     def ranked_positions(self) -> dict[RunRanking, frozenset[int]]:

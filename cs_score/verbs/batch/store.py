@@ -18,7 +18,15 @@ from typing import Final
 
 from cs_score.base.documents import checked_record, document_in, json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, cannot_write, encoded, whole_file, write_whole
+from cs_score.base.outputs import (
+    Existing,
+    OutputPlan,
+    PlannedOutput,
+    cannot_write,
+    utf8_blocks,
+    whole_file,
+    write_whole,
+)
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.sources import name_of
 from cs_score.coldstart.linking import expand_folder
@@ -197,7 +205,7 @@ def _write_record(folder: str, outcome: Outcome) -> Outcome:
     """
     digest = digest_of_record(to_builtins(outcome))
     outcome_with_digest = replace(outcome, digest=digest)
-    write_whole(os.path.join(folder, SIGNATURE), encoded([json_text(outcome_with_digest)]))
+    write_whole(os.path.join(folder, SIGNATURE), utf8_blocks([json_text(outcome_with_digest)]))
     return outcome_with_digest
 
 

@@ -311,9 +311,11 @@ class Gate(Record):
         test_by_measure = {}
         for comparison_of_measure in comparison.measures:
             [pair] = comparison_of_measure.pairs  # the run and the baseline
-            test_by_measure[comparison_of_measure.measure] = _test_of_pair(pair, len(measures), units, settings.level)
+            test_by_measure[comparison_of_measure.measure] = _test_of_pair(
+                pair, len(measures), units, settings.significance_level
+            )
         notes = _notes_on_tests(comparison, units.unit_count)
-        notes += _notes_on_several_tests(len(measures), settings.level)
+        notes += _notes_on_several_tests(len(measures), settings.significance_level)
         return _DropTests(test_by_measure, tuple(notes))
 
 

@@ -88,7 +88,7 @@ def _measure_section(measure_comparison: MeasureComparison) -> Section:
 
     Only the section of the primary measure is in the menu of the page.
     """
-    blocks: list[Block] = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests}."]
+    blocks: list[Block] = [f"Verdict: {measure_comparison.verdict}.", f"Tests: {measure_comparison.tests_in_words}."]
     blocks.append(charts_side_by_side(_systems_chart(measure_comparison)))
     for layout in (SYSTEMS, PAIRS):
         blocks += tables_of_document(layout, [measure_comparison])

@@ -1,6 +1,6 @@
-"""Compares two results of a task of evidence: which units make the difference, and which parts are judged differently.
-A unit is a claim, an instance or a question; its parts are for example the abstracts and sentences that were predicted
-for it.
+"""Compare two results of a task of evidence: which units make the difference, and which answers are judged differently.
+A unit is a claim, an instance or a question. Its parts are for example the abstracts and sentences that were predicted
+for it. An answer is such a part with its judgments in both results.
 
 The difference of the scores is divided among the units; the share of a unit is its contribution.
 """
@@ -77,9 +77,7 @@ class ExaminedPair:
         for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             groups = []
             for name, positions in positions_by_group.items():
-                keys_of_group = [
-                    keys[position] for position in positions
-                ]  # units are given by their position in `keys`
+                keys_of_group = [keys[position] for position in positions]  # positions are those in `keys`
                 groups.append(self._group(name, keys_of_group))
             groups_by_dimension[dimension] = tuple(groups)
         return groups_by_dimension

@@ -1,5 +1,5 @@
 """The tables and the text of the difference of two results, A and B, of an evidence task: units (claims, instances or
-questions) with their contributions, and the parts of units that were judged differently.
+questions) with their contributions, and the answers (parts of units) that were judged differently.
 """
 
 from __future__ import annotations

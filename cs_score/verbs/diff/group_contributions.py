@@ -66,7 +66,7 @@ def shares_of(summands_a: Mapping[str, Summands], summands_b: Mapping[str, Summa
 def _score_of(summands: Summands | None, formula: SumsFormula) -> float | None:
     """Return the score of a unit or group that follows from its summands, by a formula for one measure.
 
-    It is None if there are no sums.
+    It is None if there are no summands, because a run does not have the unit or group.
     """
     if summands is None:
         return None

@@ -167,7 +167,7 @@ class _ComparedUnits:
         self._measure = measure
         self._summands_a = dict(zip(side_a.table.ids, side_a.table.rows))
         self._summands_b = dict(zip(side_b.table.ids, side_b.table.rows))
-        self._contributions = shares_of(self._summands_a, self._summands_b, measure)
+        self._units = shares_of(self._summands_a, self._summands_b, measure)
 
     def sides(self, unit_noun: str) -> Sides:
         """Return A and B as the sides of a comparison; `unit_noun` is the noun for their units, such as `SF query`.
@@ -181,16 +181,16 @@ class _ComparedUnits:
             formula=formula_of([self._measure]),
             unit=unit_noun,
             units="units",
-            has_contributions=all(unit.contribution is not None for unit in self._contributions),
+            has_contributions=all(unit.contribution is not None for unit in self._units),
         )
 
     def different_units(self) -> list[UnitShare]:
         """Return the units that count differently in A and B, the largest contribution first."""
         units = []
-        for share in self._contributions:
+        for unit in self._units:
             # Scores may be equal although the counts differ; such units contribute to the difference, too.
-            if self._summands_a.get(share.name) != self._summands_b.get(share.name):
-                units.append(UnitShare(unit=share.name, a=share.a, b=share.b, contribution=share.contribution))
+            if self._summands_a.get(unit.name) != self._summands_b.get(unit.name):
+                units.append(UnitShare(unit=unit.name, a=unit.a, b=unit.b, contribution=unit.contribution))
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
 
 
@@ -232,10 +232,10 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 
 def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
     """Return all answers with their labels in A and in B: first the answers of A, then the other answers of B."""
-    labels_a = _label_by_answer(a)
-    labels_b = _label_by_answer(b)
-    answers = dict.fromkeys([*labels_a, *labels_b])
-    return [_answer_pair(answer, labels_a.get(answer), labels_b.get(answer)) for answer in answers]
+    label_in_a = _label_by_answer(a)
+    label_in_b = _label_by_answer(b)
+    answers = dict.fromkeys([*label_in_a, *label_in_b])  # each answer once
+    return [_answer_pair(answer, label_in_a.get(answer), label_in_b.get(answer)) for answer in answers]
 
 
 def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> AnswerPair:
@@ -337,15 +337,15 @@ _ClassKey: TypeAlias = tuple[str, str]
 
 def _class_pairs(a: AnalysedRun, b: AnalysedRun) -> list[ClassPair]:
     """Return for each class of the ground truth whether A and B have found it, in load order of the pool."""
-    found_in_a = _is_found_by_class(a)
-    found_in_b = _is_found_by_class(b)
+    is_found_in_a = _is_found_by_class(a)
+    is_found_in_b = _is_found_by_class(b)
     pairs = []
-    for class_key in dict.fromkeys([*found_in_a, *found_in_b]):
+    for class_key in dict.fromkeys([*is_found_in_a, *is_found_in_b]):  # each class once
         class_name, row = class_key
-        in_a = found_in_a.get(class_key, False)
-        in_b = found_in_b.get(class_key, False)
-        outcome = _outcome_of_class(in_a, in_b)
-        pairs.append(ClassPair(class_name=class_name, row=row, a=in_a, b=in_b, outcome=outcome))
+        has_a_found = is_found_in_a.get(class_key, False)
+        has_b_found = is_found_in_b.get(class_key, False)
+        outcome = _outcome_of_class(has_a_found, has_b_found)
+        pairs.append(ClassPair(class_name=class_name, row=row, a=has_a_found, b=has_b_found, outcome=outcome))
     return pairs
 
 
@@ -359,12 +359,12 @@ def _is_found_by_class(scored: AnalysedRun) -> dict[_ClassKey, bool]:
     return is_found
 
 
-def _outcome_of_class(in_a: bool, in_b: bool) -> str:
+def _outcome_of_class(has_a_found: bool, has_b_found: bool) -> str:
     """Return in words which run has found a class: `found by A only`, `found by both` ..."""
-    if in_a and in_b:
+    if has_a_found and has_b_found:
         return "found by both"
-    if in_a:
+    if has_a_found:
         return "found by A only"
-    if in_b:
+    if has_b_found:
         return "found by B only"
     return "found by neither"

@@ -8,7 +8,7 @@ from typing import Final
 
 from cs_score.base.documents import json_text
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import Existing, PlannedOutput, encoded, write_packed
+from cs_score.base.outputs import Existing, PlannedOutput, utf8_blocks, write_packed
 from cs_score.base.sources import open_source
 from cs_score.cli.core import CommandLine, Option, Parameter, Status, StatusWithResults
 from cs_score.cli.output import STDOUT, Destination, write_text
@@ -31,9 +31,9 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
     Raises OutputError.
     """
     if path == "-":
-        STDOUT.write(encoded(pieces))
+        STDOUT.write(utf8_blocks(pieces))
     else:
-        write_packed(path, encoded(pieces))
+        write_packed(path, utf8_blocks(pieces))
 
 
 # ---- validate-kb
@@ -174,7 +174,7 @@ def _write_statistics(kb: KnowledgeBase, command_line: CommandLine) -> None:
         return
     statistics = writers.statistics_of(kb)
     if statistics_file is not None:
-        Destination(statistics_file).write(encoded(writers.statistics_text(statistics)))
+        Destination(statistics_file).write(utf8_blocks(writers.statistics_text(statistics)))
     if json_file is not None:
         _write_or_print(json_file, [json_text(statistics)])
 
@@ -217,7 +217,7 @@ def resolve_queries(command_line: CommandLine, session: Session) -> int:
     session.send_report_to(error_file.name if is_file else "stderr")
     queries = _read_queries(kb_file, session)
     resolution = _answer_queries(kb_file, queries)
-    Destination(output_file).write(encoded(resolution.lines))
+    Destination(output_file).write(utf8_blocks(resolution.lines))
     explanation_file = command_line.get("--explain")
     if explanation_file is not None:
         _write_or_print(explanation_file, explanation_text(resolution))

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import encoded
+from cs_score.base.outputs import utf8_blocks
 from cs_score.base.records import Struct, field
 from cs_score.base.signature import RUN
 from cs_score.base.sources import InMemory, Input, Source, name_of, open_source
@@ -765,7 +765,7 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
     outcome = "has errors"
     if not problems.has_errors:
         resolution = _resolve(kb, name, queries)
-        run_file = InMemory(run_name, b"".join(encoded(resolution.lines)))
+        run_file = InMemory(run_name, b"".join(utf8_blocks(resolution.lines)))
         outcome = _outcome_text(resolution)
     prepared_run = PreparedRun(
         name=name,
@@ -786,7 +786,7 @@ def _resolve(kb: KnowledgeBase, name: str, queries: Sequence[Query]) -> Resoluti
     The validated knowledge base is written as text, and this text is read again. The answers depend on the order of its
     lines: they are then the same as after `validate-kb` and `resolve-queries`.
     """
-    valid_text = b"".join(encoded(tac_text(kb, labels=(TAC,))))
+    valid_text = b"".join(utf8_blocks(tac_text(kb, labels=(TAC,))))
     with Source(name, io.BytesIO(valid_text), decompress=False) as source:
         validated_kb = ValidatedKb(source, queries)
     return Resolution(validated_kb, queries)

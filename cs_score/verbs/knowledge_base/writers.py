@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 
 from cs_score.base.documents import Document
 from cs_score.base.errors import OutputError, UsageError
-from cs_score.base.outputs import FolderFile, OwnOption, encoded, note_new_folder, write_folder, write_whole
+from cs_score.base.outputs import FolderFile, OwnOption, note_new_folder, utf8_blocks, write_folder, write_whole
 from cs_score.base.records import Record, Struct, field
 from cs_score.base.sources import name_without_compression, reason_of
 from cs_score.coldstart.tab_files import Span, offset_value
@@ -131,14 +131,14 @@ def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     for docid, arguments in _arguments_by_document(kb).items():
         numbered_arguments = _number_arguments(kb.run_id, docid, arguments)
         lines = [_argument_line(argument, docid, mentions) for argument in numbered_arguments]
-        yield "arguments", docid, encoded(lines)
+        yield "arguments", docid, utf8_blocks(lines)
         ids_by_event = _ids_by_event(numbered_arguments)
         if ids_by_event:
-            yield "linking", docid, encoded(_link_lines(kb.run_id, ids_by_event, suffix=f".{docid}"))
+            yield "linking", docid, utf8_blocks(_link_lines(kb.run_id, ids_by_event, suffix=f".{docid}"))
         for event in ids_by_event:
             groups_by_event[event].append(_id_of_group(kb.run_id, event, docid))
     if groups_by_event:
-        yield "corpusLinking", "corpusLinking", encoded(_link_lines(kb.run_id, groups_by_event, suffix=""))
+        yield "corpusLinking", "corpusLinking", utf8_blocks(_link_lines(kb.run_id, groups_by_event, suffix=""))
 
 
 def _id_of_group(run_id: str, event: str, docid: str) -> str:
@@ -349,8 +349,8 @@ def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
         statements_by_docid[assertion.provenance.docid].add(assertion)
     for docid, statements in sorted(statements_by_docid.items()):
         if statements.mentions_by_node:
-            yield "predicted-ere", f"{docid}.rich_ere.xml", encoded(_entities_xml(kb, docid, statements))
-            yield "predicted-best", f"{docid}.best.xml", encoded(_sentiments_xml(docid, statements))
+            yield "predicted-ere", f"{docid}.rich_ere.xml", utf8_blocks(_entities_xml(kb, docid, statements))
+            yield "predicted-best", f"{docid}.best.xml", utf8_blocks(_sentiments_xml(docid, statements))
 
 
 def _offset_and_length(span: Span) -> str:
@@ -708,7 +708,7 @@ class KbOutputs(Record):
             _make_folder(self.folder)
         for format_name, path in self.paths.items():
             if format_name in _SINGLE_FILES:
-                write_whole(path, encoded(self._text_of_file(format_name, kb)))
+                write_whole(path, utf8_blocks(self._text_of_file(format_name, kb)))
             elif format_name == "eal":  # event arguments and their links
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
             elif format_name == "sen":  # sentiments

@@ -10,7 +10,7 @@ from cs_score.api.arguments import Files, Limits, checked
 from cs_score.api.result_tables import OCCURRENCES
 from cs_score.api.shown import Shown
 from cs_score.base.errors import UsageError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, write_whole
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, utf8_blocks, write_whole
 from cs_score.base.sources import Input, name_of, rereadable
 from cs_score.coldstart.options import path_of
 from cs_score.coldstart.queries import load_queries
@@ -73,7 +73,7 @@ class ValidatedRun(Shown):
         text = self.text  # raises UsageError if the run has errors
         output = PlannedOutput("path", path=os.fspath(path), existing=Existing.REPLACED)
         OutputPlan(self._inputs, [output]).check()
-        write_whole(path, encoded([text]))
+        write_whole(path, utf8_blocks([text]))
 
     def __str__(self) -> str:
         """Return the validated run, or one line about a run with errors."""

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from cs_score.base.display import one_line, terminal_safe
 from cs_score.base.errors import CsScoreError, InputError, UsageError
-from cs_score.base.outputs import Existing, PlannedOutput, encoded
+from cs_score.base.outputs import Existing, PlannedOutput, utf8_blocks
 from cs_score.base.sources import open_source
 from cs_score.cli import output as terminal
 from cs_score.cli.core import (
@@ -87,7 +87,7 @@ def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
     if has_colours and terminal.can_show_colours(sys.stdout):
         diff = (terminal.with_coloured_changes(text) for text in diff)
     # What had to be escaped is escaped; the codes of the colours must not be.
-    STDOUT.write_unescaped(encoded(diff))
+    STDOUT.write_unescaped(utf8_blocks(diff))
 
 
 # ---- validate-run
@@ -191,7 +191,7 @@ def _write_run(validated_text: ValidatedText, destination: Destination, session:
             "confidence such as .5 or 1.); write that line otherwise"
         )
     all_pieces = itertools.chain([first_piece], validated_text.pieces)
-    destination.write(encoded(all_pieces))
+    destination.write(utf8_blocks(all_pieces))
 
 
 def _begins_like_run(text: str) -> bool:
@@ -246,7 +246,7 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     validated = repair_queries(query_files.query_set, options, session.problems)
     text = query_file_text(validated.queries)
     session.report_problems()
-    file_named(output_file).write(encoded([text]))
+    file_named(output_file).write(utf8_blocks([text]))
     _write_index(validated.index, command_line.get("-index_file"))
     return session.end_report(validated)
 
@@ -266,7 +266,7 @@ def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
     if file is None:
         return
     lines = [f"{expanded_id}\t{original_id}\n" for expanded_id, original_id in index]
-    Destination(file).write(encoded(lines))
+    Destination(file).write(utf8_blocks(lines))
 
 
 def _query_options(command_line: CommandLine) -> QueryOptions:
@@ -359,7 +359,7 @@ def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: 
     text = query_file_text(queries_about_answers)
     session.report_problems()
     if not session.has_errors:
-        Destination(output_file).write(encoded([text]))
+        Destination(output_file).write(utf8_blocks([text]))
     return session.end_report(checked_run)
 
 
@@ -370,7 +370,7 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
     Raises OutputError.
     """
     text = query_file_text(queries_of_first_round(queries.by_id.values()))
-    destination.write(encoded([text]))
+    destination.write(utf8_blocks([text]))
     report = "" if has_error_file else "".join(report_text(session.problems))
     session.write_whole_report(report)
     return Status.DONE
@@ -413,7 +413,7 @@ def package_output(command_line: CommandLine, session: Session) -> int:
     session.report_problems()
     if not session.has_errors:
         validated_text = checked_run.validated()
-        file_named(output_file).write(encoded(validated_text.pieces))
+        file_named(output_file).write(utf8_blocks(validated_text.pieces))
     return session.end_report(checked_run)
 
 
@@ -515,11 +515,11 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
     first_destination = destination_by_language[LANGUAGES[0]]
     if first_destination.stream is not None:  # a stream is the destination of all languages
         all_lines = [f"{text}\n" for _, text in assessments]
-        first_destination.write(encoded(all_lines))
+        first_destination.write(utf8_blocks(all_lines))
         return
     for language, destination in destination_by_language.items():
         lines = [f"{text}\n" for language_of_text, text in assessments if language_of_text == language]
-        destination.write(encoded(lines))
+        destination.write(utf8_blocks(lines))
 
 
 def _print_problem_kinds(session: Session, file: str) -> int:
@@ -571,7 +571,7 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
     lines = _lines_of_run(run_file)
     kept, discarded = _divide_lines(lines, most_documents)
-    file_named(output_file).write(encoded(kept))
+    file_named(output_file).write(utf8_blocks(kept))
     _print_with_escapes("".join(discarded))
     # The status holds the lists, so that no time is spent on freeing them before the process ends.
     return StatusWithResults(Status.DONE, (lines, kept, discarded))
@@ -666,10 +666,10 @@ def samples(command_line: CommandLine) -> int:
     try:
         report = _write_samples(number_text, queries_file, seed, destination)
     except CsScoreError as error:
-        error_file.write(encoded([f"{error}\n"]))
+        error_file.write(utf8_blocks([f"{error}\n"]))
         return Status.REFERENCE_FAILURE
     # Standard error gets the text, a file its bytes.
-    terminal.write_report(error_file, report, encoded([report]))
+    terminal.write_report(error_file, report, utf8_blocks([report]))
     return Status.DONE
 
 
@@ -710,7 +710,7 @@ def _write_samples(number_text: str, queries_file: str, seed: int, destination: 
     """
     number = _read_number(number_text)
     groups = read_groups(queries_file)
-    destination.write(encoded(resample_lines(groups, number or 0, seed)))
+    destination.write(utf8_blocks(resample_lines(groups, number or 0, seed)))
     report = ""
     if number is None:
         report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from cs_score.base.errors import CsScoreError, InputError, OutputError
-from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, encoded, outputs_together
+from cs_score.base.outputs import Existing, OutputPlan, PlannedOutput, outputs_together, utf8_blocks
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.sources import name_of
 from cs_score.cli import output as terminal
@@ -292,7 +292,7 @@ class Session:
             write_text("stderr", f"{beginning}{closing}")
         elif self._closing_destination is not None:
             # Standard output gets only announcements and this line, because the command has asked for that.
-            self._closing_destination.write(encoded((closing,)))
+            self._closing_destination.write(utf8_blocks((closing,)))
         elif self._is_report_printed:
             # The report goes to a stream: only its last line is missing.
             self._write_report([closing])
@@ -372,7 +372,7 @@ class Session:
         if self._error_report.stream == "stderr":
             print_unless_quiet("".join(pieces))
         elif self._encodes_report_once:
-            self._error_report.write(encoded(pieces))
+            self._error_report.write(utf8_blocks(pieces))
         else:
             self._error_report.write(doubly_encoded(piece) for piece in pieces)
 

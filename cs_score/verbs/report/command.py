@@ -11,7 +11,7 @@ from cs_score.analysis.outcomes import shortened
 from cs_score.analysis.views import view_of_kind
 from cs_score.base.documents import failures_as_input_error
 from cs_score.base.errors import UsageError
-from cs_score.base.outputs import encoded, ending_of
+from cs_score.base.outputs import ending_of, utf8_blocks
 from cs_score.base.runtime import Late
 from cs_score.base.slices import load_from_command_package
 from cs_score.cli.core import FORCE, CommandLine, Option, Parameter, Status, command
@@ -172,7 +172,7 @@ def _report_document(command_line: CommandLine) -> int:
     document = read_document(file)
     with failures_as_input_error(file):
         page = page_of(document)
-    STDOUT.write(encoded([page]))
+    STDOUT.write(utf8_blocks([page]))
     return Status.DONE
 
 
@@ -210,7 +210,7 @@ def score_aggregate(task_name: str, command_line: CommandLine) -> Aggregate:
 def _print_page(document: Any) -> int:
     """Print the HTML page of a document. Return the exit status."""
     page = page_of(document)
-    STDOUT.write(encoded([page]))
+    STDOUT.write(utf8_blocks([page]))
     return Status.DONE
 
 

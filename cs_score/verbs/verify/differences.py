@@ -16,7 +16,7 @@ _NAMING_MEMBERS: Final = ("run_id", "query", "row", "system", "run", "code", "ro
 _LONGEST_VALUE: Final = 80
 """How many characters of a value a message shows."""
 
-_SHARED_CHARACTERS: Final = 30
+_KEPT_SHARED_CHARACTERS: Final = 30
 """How many equal characters a message shows before the place where two texts differ."""
 
 
@@ -156,9 +156,9 @@ def table_differences(recorded: str, computed: str) -> Iterator[ValueDifference]
 
 
 def _line_differences(name: str, line_pair: _TextPair, column_names: Sequence[str]) -> Iterator[ValueDifference]:
-    """Yield the differences between a recorded and a computed line of a table, which is called `name`: `"line 3"`.
+    """Yield the differences between a recorded and a computed line of a table; `name` names the line: `"line 3"`.
 
-    If both lines have a cell for each column, their cells are compared; otherwise the lines as a whole.
+    If both lines have a cell for each of several columns, their cells are compared; otherwise the lines as a whole.
     """
     if line_pair.recorded == line_pair.computed:
         return
@@ -193,7 +193,7 @@ def _cut_common_beginning(texts: _TextPair) -> _TextPair:
         if recorded_character != computed_character:
             break
         shared_length += 1
-    start = shared_length - _SHARED_CHARACTERS
+    start = shared_length - _KEPT_SHARED_CHARACTERS
     if start <= 0:
         return texts
     return _TextPair(f"...{texts.recorded[start:]}", f"...{texts.computed[start:]}")

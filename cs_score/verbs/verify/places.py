@@ -61,13 +61,14 @@ class Places:
     read once, and only if needed: files with the name of an input are tried first.
     """
 
-    def __init__(self, files: Sequence[str], record_folder: str, *, is_forced: bool = False) -> None:
+    def __init__(self, files: Sequence[str], record_folder: str, *, allows_long_verification: bool = False) -> None:
         """Prepare to look for inputs among `files`, which are files and folders, and at their recorded paths.
 
-        Recorded paths may be relative to the working folder or to `record_folder`. If `is_forced`, the user allows
-        verifications that take long. Raises InputError for a name that is neither file nor folder.
+        Recorded paths may be relative to the working folder or to `record_folder`. With `allows_long_verification` the
+        user has allowed a verification that takes long, by `--force`. Raises InputError for a name that is neither
+        file nor folder.
         """
-        self.is_forced = is_forced
+        self.allows_long_verification = allows_long_verification
         self._files = list(_expand_folders(files))
         self._files_by_name: dict[str, list[str]] = {}
         for path in self._files:
@@ -75,8 +76,10 @@ class Places:
         self._record_folder = record_folder
         # The content of a file depends on whether it is read as it is stored (True) or decompressed (False).
         self._digest_by_path: dict[tuple[str, bool], str | None] = {}
-        # For each of the two ways of reading: the path of a file by the SHA-256 of its content.
-        self._path_by_digest_of_reading: dict[bool, dict[str, str]] = {}
+        # The path of a file by the SHA-256 of its content, for each of these two ways of reading. They are computed
+        # when an input is looked for among all files.
+        self._path_by_stored_digest: dict[str, str] | None = None
+        self._path_by_decompressed_digest: dict[str, str] | None = None
 
     def find(self, inputs: Sequence[InputDigest]) -> list[FoundInput]:
         """Return the file that was found for each input. An input that is named repeatedly has the same file each time.
@@ -102,7 +105,8 @@ class Places:
     def _find_file(self, recorded: InputDigest) -> str | None:
         """Return the path of a file with the recorded content, or None if there is none.
 
-        Files with the name of the input are tried first, since reading a file takes time; then all other files.
+        Files with the name of the input are tried first, since reading a file takes time: those that the user gave, and
+        the files at the recorded path. Then come all other files that the user gave.
         """
         candidates = list(self._files_by_name.get(os.path.basename(recorded.name), ()))
         candidates += self._original_files(recorded.name)
@@ -119,10 +123,10 @@ class Places:
         paths = [name, os.path.join(self._record_folder, name)]
         return [path for path in paths if _is_file(path)]
 
-    def has_empty_folder(self, name: str) -> bool:
-        """Return whether the folder called `name` exists and holds no run.
+    def has_folder_without_runs(self, name: str) -> bool:
+        """Return whether the folder called `name` exists and holds no run; it may hold other files.
 
-        The name may also be relative to the folder of the record.
+        The name may also be relative to the folder of the record. The first of these folders that exists decides.
         """
         for path in (name, os.path.join(self._record_folder, name)):
             with contextlib.suppress(OSError, ValueError):
@@ -133,17 +137,25 @@ class Places:
     def _path_by_digest(self, role: str) -> dict[str, str]:
         """Return the paths of all files by the SHA-256 that they have as inputs with a `role`, such as `run`.
 
-        If several files have the same content, the first one is returned.
+        The role says how the files are hashed: as they are stored, or decompressed. If several files have the same
+        content, the first one is returned.
         """
-        is_read_as_stored = role in _ROLES_READ_AS_STORED
-        if is_read_as_stored not in self._path_by_digest_of_reading:
-            path_by_digest: dict[str, str] = {}
-            for path in self._files:
-                digest = self._digest(path, role)
-                if digest is not None:
-                    path_by_digest.setdefault(digest, path)
-            self._path_by_digest_of_reading[is_read_as_stored] = path_by_digest
-        return self._path_by_digest_of_reading[is_read_as_stored]
+        if role in _ROLES_READ_AS_STORED:
+            if self._path_by_stored_digest is None:
+                self._path_by_stored_digest = self._digest_all_files(role)
+            return self._path_by_stored_digest
+        if self._path_by_decompressed_digest is None:
+            self._path_by_decompressed_digest = self._digest_all_files(role)
+        return self._path_by_decompressed_digest
+
+    def _digest_all_files(self, role: str) -> dict[str, str]:
+        """Read all files that the user gave as inputs with a `role`, and return their paths by their SHA-256."""
+        path_by_digest: dict[str, str] = {}
+        for path in self._files:
+            digest = self._digest(path, role)
+            if digest is not None:
+                path_by_digest.setdefault(digest, path)
+        return path_by_digest
 
     def _digest(self, path: str, role: str) -> str | None:
         """Return the SHA-256 that a file has as an input with a `role`, such as `run`; None if it cannot be read.
@@ -159,17 +171,17 @@ class Places:
 
     def _line_on_missing_input(self, recorded: InputDigest) -> str:
         """Return the line about an input that was not found: either it is missing, or another file has its path."""
-        among_files = ""  # continues "is missing" or "was changed"
+        clause_on_given_files = ""  # continues "is missing" or "was changed"
         if self._files:
-            among_files = f", nor has any of the {len(self._files)} files given that content"
+            clause_on_given_files = f", nor has any of the {len(self._files)} files given that content"
         name = f"{recorded.name} ({recorded.role})"
         original_files = self._original_files(recorded.name)
         if not original_files:
-            return f"{name} is missing{among_files}; its SHA-256 was {recorded.sha256}"
+            return f"{name} is missing{clause_on_given_files}; its SHA-256 was {recorded.sha256}"
         digest = self._digest(original_files[0], recorded.role)
         if digest is None:
-            return f"{name} was changed{among_files}: it cannot be read"
-        return f"{name} was changed{among_files}: its SHA-256 was {recorded.sha256}, and is {digest}"
+            return f"{name} was changed{clause_on_given_files}: it cannot be read"
+        return f"{name} was changed{clause_on_given_files}: its SHA-256 was {recorded.sha256}, and is {digest}"
 
 
 def _digest_of_file(path: str, role: str, *, decompress: bool) -> str | None:

@@ -17,8 +17,11 @@ from cs_score.base.signature import Origin
 from cs_score.verbs.batch.batch_documents import BatchOverview, LeaderboardDocument, Outcome
 
 
-class Head(Record):
-    """The members of recorded scores that are read; every other value is only compared with the computed one."""
+class ScoresHead(Record):
+    """The members of recorded scores (of runs or of predictions) that say how these were made.
+
+    Only these are read; every other value is only compared with the computed one.
+    """
 
     task: str
     origin: Origin
@@ -40,16 +43,21 @@ _BATCH_RECORDS: Final[Mapping[str, type[Any]]] = {
 
 
 class Recorded(Record):
-    """A file that records a result: its whole JSON (`value`), and its members as a record (`contents`).
+    """A file that records a result: its whole JSON (`json`), and what verification reads of it as a record (`members`).
 
     `place` is the member of the JSON that holds the document. It is `signature` for a file that has the official
     measures of an evidence task beside the document, empty otherwise.
     """
 
     file: str
-    value: Mapping[str, Json]
-    contents: Head | BatchRecord
+    json: Mapping[str, Json]
+    members: ScoresHead | BatchRecord
     place: str = ""
+
+    @property
+    def has_official_measures(self) -> bool:
+        """Whether the file has the official measures of an evidence task beside the document."""
+        return bool(self.place)
 
     def inside(self, name: str) -> str:
         """Return the place of a member of the document in the file, for messages: `signature.origin`."""
@@ -61,14 +69,15 @@ def read_recorded(path: str) -> Recorded:
 
     Raises InputError for a file that holds no result, or one of another version of the format.
     """
-    value = read_document(path, stdin_as_dash=False)
-    place, document = find_scores(value)
+    json_of_file = read_document(path, stdin_as_dash=False)
+    # The document is the whole JSON, and its place is empty. Or it is the member `signature`, and this is its place.
+    place, document = find_scores(json_of_file)
     kind = str(document.get("kind"))
     if kind == "score":
-        return Recorded(path, value, _head_of_scores(document, path, place), place)
+        return Recorded(path, json_of_file, _head_of_scores(document, path, place), place)
     is_whole_file = not place
     if is_whole_file and kind in _BATCH_RECORDS:
-        return Recorded(path, value, checked_record(value, _BATCH_RECORDS[kind], path))
+        return Recorded(path, json_of_file, checked_record(json_of_file, _BATCH_RECORDS[kind], path))
     raise InputError(
         "no result that can be verified",
         file=path,
@@ -77,7 +86,7 @@ def read_recorded(path: str) -> Recorded:
     )
 
 
-def _head_of_scores(document: Mapping[str, Json], path: str, place: str) -> Head:
+def _head_of_scores(document: Mapping[str, Json], path: str, place: str) -> ScoresHead:
     """Return the members of recorded scores that say how they were made.
 
     `document` is the JSON of the scores, and `place` the member of the file `path` that holds it. Raises InputError for
@@ -85,7 +94,7 @@ def _head_of_scores(document: Mapping[str, Json], path: str, place: str) -> Head
     """
     refuse_several_runs(document, path)
     check_kind(document, type_of_scores(document), path, place)
-    head = convert_value(document, Head, path, place)
+    head = convert_value(document, ScoresHead, path, place)
     check_task(head.origin.task, path, member_place(place, "origin.task"))
     if head.task != head.origin.task:
         problem = f"is {head.task}, its origin {head.origin.task}"

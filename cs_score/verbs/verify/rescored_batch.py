@@ -61,8 +61,9 @@ class BatchRuns:
     def __init__(self, places: Places) -> None:
         """Prepare to score runs whose inputs are looked for among `places`."""
         self._places = places
-        self._gold_by_key: dict[str, PreparedGold] = {}
-        self._rescored_by_key: dict[str, RescoredRun] = {}
+        # The keys are texts made of the policy, the inputs and the options of a scoring.
+        self._gold_by_scoring: dict[str, PreparedGold] = {}
+        self._run_by_scoring: dict[str, RescoredRun] = {}
 
     def score(self, run: LeaderboardRow | Outcome, file: str) -> RescoredRun:
         """Score a recorded run again, unless this was done before, and return its outcome with its gold.
@@ -71,11 +72,11 @@ class BatchRuns:
         of the run are not recorded, NotFoundError for inputs that are missing or changed.
         """
         origin = origin_of_run(run, file)
-        key = _cache_key(run.run, run.policy, origin)
-        if key not in self._rescored_by_key:
+        scoring = _key_of_scoring(run.run, run.policy, origin)
+        if scoring not in self._run_by_scoring:
             with paused_garbage_collection():
-                self._rescored_by_key[key] = self._score(run, origin, file)
-        return self._rescored_by_key[key]
+                self._run_by_scoring[scoring] = self._score(run, origin, file)
+        return self._run_by_scoring[scoring]
 
     def _score(self, run: LeaderboardRow | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
         """Score a run again with the inputs and options of its `origin`, and return its outcome with its gold.
@@ -85,8 +86,10 @@ class BatchRuns:
         inputs = self._places.find(origin.inputs)
         run_input = only_input(inputs, RUN, file)
         shared_inputs = [found for found in inputs if found is not run_input]
+        # `occurrences` are the problems of a run with their details; a batch without `--problems` does not record them.
         records_problems = isinstance(run, Outcome) and run.occurrences is not None
-        gold = self._read_gold(_RecordedRun(origin, run.policy, file, records_problems), shared_inputs)
+        recorded_run = _RecordedRun(origin, run.policy, file, records_problems=records_problems)
+        gold = self._read_gold(recorded_run, shared_inputs)
         run_file = BatchRunFile(name=run.run, file=run_input.load())
         [scored] = gold.score(run_file, [run.policy])  # one policy gives one outcome
         outcome = scored.outcome
@@ -97,25 +100,27 @@ class BatchRuns:
     def _read_gold(self, run: _RecordedRun, shared_inputs: Sequence[FoundInput]) -> PreparedGold:
         """Return the gold of a run, read from the inputs that it shares with other runs.
 
-        Gold is not read again for a run with the same gold, options and policy. Raises the same errors as `score`.
+        Gold is not read again for a run with the same gold, options and policy. But gold that was read without the
+        details of its problems does not suffice for a record of a run with such details. Raises the same errors as
+        `score`.
         """
         shared_origin = replace(run.origin, inputs=tuple([found.recorded for found in shared_inputs]))
-        # Gold that was read without the details of its problems does not suffice for a record that has them.
-        key = _cache_key(str(run.records_problems), run.policy, shared_origin)
-        if key not in self._gold_by_key:
-            plan = _make_plan(run, shared_inputs, is_forced=self._places.is_forced)
-            self._gold_by_key[key] = plan.prepare()
-        return self._gold_by_key[key]
+        kind_of_gold = "with details of problems" if run.records_problems else "without details"
+        scoring = _key_of_scoring(kind_of_gold, run.policy_name, shared_origin)
+        if scoring not in self._gold_by_scoring:
+            plan = _make_plan(run, shared_inputs, is_forced=self._places.allows_long_verification)
+            self._gold_by_scoring[scoring] = plan.prepare()
+        return self._gold_by_scoring[scoring]
 
 
 class _RecordedRun(NamedTuple):
-    """The origin and the policy of a recorded run, and the file of the record.
+    """The origin and the name of the policy of a recorded run, and the file of the record.
 
     If it `records_problems`, the record lists the problems of the run with their details.
     """
 
     origin: RunOrigin
-    policy: str
+    policy_name: str
     file: str
     records_problems: bool
 
@@ -131,7 +136,7 @@ def origin_of_run(run: LeaderboardRow | Outcome, file: str) -> RunOrigin:
     return run.origin
 
 
-def _cache_key(name: str, policy: str, origin: RunOrigin) -> str:
+def _key_of_scoring(name: str, policy: str, origin: RunOrigin) -> str:
     """Return a text that is the same for equal names, policies and origins, for the keys of dictionaries."""
     return json.dumps([name, policy, to_builtins(origin)], sort_keys=True)
 
@@ -160,7 +165,7 @@ def _cold_start_plan(
     """
     origin = run.origin
     options = cold_start_options(origin.options, run.file, "origin.options")
-    policy = NamedPolicy(run.policy, options.policy, options.justifications, options.policy.texts())
+    policy = NamedPolicy(run.policy_name, options.policy, options.justifications, options.policy.texts())
     return ColdStartPlan(
         queries=tuple([found.load() for found in shared_inputs if found.recorded.role == QUERIES]),
         pool=tuple([found.load() for found in shared_inputs if found.recorded.role == POOL]),
@@ -182,7 +187,8 @@ def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcom
     """
     rescored_outcome = runs.score(outcome, recorded.file).outcome
     files = _files_to_compare(rescored_outcome.files, outcome.files)
-    return replace(rescored_outcome, files=files, digest=digest_of_record(recorded.value))
+    # The digest checks that nobody has edited the record. So it is computed from the record as it is.
+    return replace(rescored_outcome, files=files, digest=digest_of_record(recorded.json))
 
 
 def _files_to_compare(
@@ -223,21 +229,23 @@ class WholeBatch(BatchRuns):
     def __init__(self, places: Places, recorded: Recorded, overview: BatchOverview | None) -> None:
         """Prepare to compute the leaderboard `recorded` and the `overview` again; inputs are found among `places`."""
         super().__init__(places)
-        self.recorded = recorded
-        self.board = cast(LeaderboardDocument, recorded.contents)
-        self._overview = overview
+        self.board_record = recorded
+        self.board = cast(LeaderboardDocument, recorded.members)
+        self._recorded_overview = overview
+        # Rows name their edition of the scorer only if the runs follow several editions.
         self._edition_by_run = {row.run: row.edition for row in self.board.rows if row.edition}
-        self._first_scored_row = self._find_first_scored_row()
+        self._has_several_editions = bool(self._edition_by_run)
+        self._first_scored_row = self._first_row_with_gold_of_batch()
 
-    def _find_first_scored_row(self) -> LeaderboardRow | None:
+    def _first_row_with_gold_of_batch(self) -> LeaderboardRow | None:
         """Return the first row of a run that was scored by the edition of the batch, or None if no run was scored.
 
         The gold of this run is the gold of the batch. A batch may have runs that follow other editions of the scorer.
         These read gold by other rules, and are in the leaderboard but not in the overview.
         """
         scored_rows = [row for row in self.board.rows if row.state != FAILED]
-        if self._overview is not None and self._edition_by_run:
-            runs_of_overview = {system.run for system in self._overview.runs}
+        if self._recorded_overview is not None and self._has_several_editions:
+            runs_of_overview = {system.run for system in self._recorded_overview.runs}
             scored_rows = [row for row in scored_rows if row.run in runs_of_overview]
         if not scored_rows:
             return None
@@ -251,21 +259,24 @@ class WholeBatch(BatchRuns):
     @cached_property
     def rescored_board(self) -> LeaderboardDocument:
         """The leaderboard that would be recorded now."""
-        headline = self.board.headline
+        headline_measures = self.board.headline
         if self.was_scored:
-            headline = tuple(self._gold.plan.headline())
+            headline_measures = tuple(self._gold.plan.headline())
         return make_leaderboard(
-            self._ordered_outcomes, self.board.task, self.board.measure, headline, self._edition_by_run
+            self._ordered_outcomes, self.board.task, self.board.measure, headline_measures, self._edition_by_run
         )
 
-    def rescored_overview(self) -> object:
+    def rescored_overview_document(self) -> object:
         """Return the document of `batch.json` that would be recorded now.
 
-        If no run was scored, there is nothing to compute, and only an empty list of runs is returned.
+        If no run was scored or no `batch.json` is recorded, there is nothing to compute, and only an empty list of runs
+        is returned.
         """
-        if not self.was_scored or self._overview is None:
+        if not self.was_scored or self._recorded_overview is None:
             return {"runs": []}
-        return overview_document(self._overview_of_runs, self.rescored_board, pages=self._overview.pages)
+        return overview_document(
+            self._rescored_overview_of_runs, self.rescored_board, pages=self._recorded_overview.pages
+        )
 
     def rescored_table(self, name: str, recorded_text: str) -> str:
         """Return the text that the table called `name`, one of TABLES, would have now.
@@ -274,17 +285,18 @@ class WholeBatch(BatchRuns):
         """
         if name == PROBLEMS:
             return self._rescored_problems(recorded_text)
-        blocks = table_files(self.rescored_board, self._overview_of_runs)[name]
-        return b"".join(blocks).decode()
+        content_by_name = table_files(self.rescored_board, self._rescored_overview_of_runs)
+        blocks_of_bytes = content_by_name[name]
+        return b"".join(blocks_of_bytes).decode()
 
     @cached_property
     def _gold(self) -> PreparedGold:
         """The gold of the batch, as read for the first scored run."""
         assert self._first_scored_row is not None
-        return self.score(self._first_scored_row, self.recorded.file).gold
+        return self.score(self._first_scored_row, self.board_record.file).gold
 
     @cached_property
-    def _overview_of_runs(self) -> Overview:
+    def _rescored_overview_of_runs(self) -> Overview:
         """The analyses over all runs that follow the same edition of the scorer as the first scored run."""
         assert self._first_scored_row is not None
         edition = self._edition_by_run.get(self._first_scored_row.run)
@@ -300,21 +312,21 @@ class WholeBatch(BatchRuns):
         outcome_by_key = self._outcomes_of_rows()
         policies = dict.fromkeys([policy for _, policy in outcome_by_key])
         outcomes = []
-        for run in _order_of_runs(self.board.rows, self._runs_of_overview()):
+        for run in _order_of_runs(self.board.rows, self._runs_of_recorded_overview()):
             for policy in policies:
                 if (run, policy) in outcome_by_key:
                     outcomes.append(outcome_by_key[run, policy])
         return outcomes
 
-    def _runs_of_overview(self) -> list[str]:
+    def _runs_of_recorded_overview(self) -> list[str]:
         """Return the names of the runs that are in `batch.json` and in the leaderboard, in the order of `batch.json`.
 
         The list is empty if there is no `batch.json`.
         """
-        if self._overview is None:
+        if self._recorded_overview is None:
             return []
         runs_of_board = {row.run for row in self.board.rows}
-        runs = dict.fromkeys([system.run for system in self._overview.runs])
+        runs = dict.fromkeys([system.run for system in self._recorded_overview.runs])
         return [run for run in runs if run in runs_of_board]
 
     def _outcomes_of_rows(self) -> dict[tuple[str, str], Outcome]:
@@ -332,7 +344,7 @@ class WholeBatch(BatchRuns):
             if row.state == FAILED:
                 outcome_by_key[key] = _failed_outcome(row, self.board.task)
             else:
-                outcome_by_key[key] = self.score(row, self.recorded.file).outcome
+                outcome_by_key[key] = self.score(row, self.board_record.file).outcome
         return outcome_by_key
 
     def _check_row(self, row: LeaderboardRow, position: int) -> None:
@@ -342,7 +354,7 @@ class WholeBatch(BatchRuns):
         """
         if self._first_scored_row is None:
             return
-        file = self.recorded.file
+        file = self.board_record.file
         task = origin_of_run(self._first_scored_row, file).task
         if row.state != FAILED and origin_of_run(row, file).task != task:
             raise InputError(f"is not {task}", file=file, place=f"rows[{position}].origin.task")
@@ -355,20 +367,23 @@ class WholeBatch(BatchRuns):
 
         A failed run is not scored again, so its problems are taken from `recorded_text`.
         """
-        recorded_lines_by_run = _problem_lines_by_run(recorded_text)
-        lines_by_run: dict[str, list[str]] = {run: [] for run in recorded_lines_by_run}
+        recorded_lines_by_key = _problem_lines_by_run_and_policy(recorded_text)
+        lines_by_key: dict[str, list[str]] = {run_and_policy: [] for run_and_policy in recorded_lines_by_key}
         for outcome in self._ordered_outcomes:
             computed_lines = _lines_of_problems(outcome)
             if not computed_lines:
                 continue
-            run_and_policy = _run_of_problem(computed_lines[0])
+            run_and_policy = _run_and_policy_of_problem(computed_lines[0])
             if outcome.state == FAILED:
-                recorded_lines = recorded_lines_by_run.get(run_and_policy, [])
-                lines_by_run[run_and_policy] = _lines_of_failed_run(recorded_lines, computed_lines)
+                recorded_lines = recorded_lines_by_key.get(run_and_policy, [])
+                lines_by_key[run_and_policy] = _lines_of_failed_run(recorded_lines, computed_lines)
             else:
-                lines_by_run[run_and_policy] = computed_lines
+                lines_by_key[run_and_policy] = computed_lines
         [header] = problem_table_lines([])  # the table of no runs has only its header
-        return header.decode() + "".join(["".join(lines) for lines in lines_by_run.values()])
+        table_lines = [header.decode()]
+        for lines in lines_by_key.values():
+            table_lines += lines
+        return "".join(table_lines)
 
 
 def _failed_outcome(row: LeaderboardRow, task: str) -> Outcome:
@@ -386,13 +401,16 @@ def _failed_outcome(row: LeaderboardRow, task: str) -> Outcome:
     )
 
 
-def _problem_lines_by_run(table_text: str) -> dict[str, list[str]]:
-    """Return the lines of the table of problems, without its header, by the run and policy that they are about."""
+def _problem_lines_by_run_and_policy(table_text: str) -> dict[str, list[str]]:
+    """Return the lines of the table of problems, without its header, by the run and policy that they are about.
+
+    A key is the text of the first two cells: `"TIDE_KB\\tsf"`.
+    """
     lines = [f"{line}\n" for line in table_text.removesuffix("\n").split("\n")]
-    lines_by_run: dict[str, list[str]] = {}
+    lines_by_run_and_policy: dict[str, list[str]] = {}
     for line in lines[1:]:  # without the header
-        lines_by_run.setdefault(_run_of_problem(line), []).append(line)
-    return lines_by_run
+        lines_by_run_and_policy.setdefault(_run_and_policy_of_problem(line), []).append(line)
+    return lines_by_run_and_policy
 
 
 def _lines_of_problems(outcome: Outcome) -> list[str]:
@@ -404,14 +422,14 @@ def _lines_of_problems(outcome: Outcome) -> list[str]:
 def _lines_of_failed_run(recorded_lines: Sequence[str], computed_lines: Sequence[str]) -> list[str]:
     """Return the lines of the table of problems about a run that failed, and was not scored again.
 
-    The leaderboard records its remarks and the reason of its failure, and the `computed_lines` have both. They are
-    its last lines in the table; the lines before them are taken from the recorded ones.
+    The last lines (remarks, reason of the failure) are computed again from the leaderboard, and are `computed_lines`.
+    The earlier lines are taken from `recorded_lines`, which have all lines of the run.
     """
     kept_count = max(0, len(recorded_lines) - len(computed_lines))
     return [*recorded_lines[:kept_count], *computed_lines]
 
 
-def _run_of_problem(line: str) -> str:
+def _run_and_policy_of_problem(line: str) -> str:
     """Return the first two cells of a line of the table of problems, which are a run and a policy: `"TIDE_KB\\tsf"`."""
     cells = line.split("\t")
     return "\t".join(cells[:2])
@@ -421,8 +439,8 @@ def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -
     """Return the names of all runs in the order in which the batch had them, as far as its files tell.
 
     `known_order` has the runs that `batch.json` lists. In a leaderboard, runs of the same policy and rank are in the
-    order of the batch. If these orders contradict each other, somebody has edited the files; then any order leads to a
-    difference.
+    order of the batch. If these orders contradict each other, somebody has edited the files; then the computed
+    leaderboard differs from the recorded one in any order.
     """
     all_runs = [row.run for row in rows]
     sorter = TopologicalSorter[str](dict.fromkeys(all_runs, ()))

@@ -35,7 +35,7 @@ from cs_score.problems.log import ProblemLog
 from cs_score.tasks import mode_named
 from cs_score.verbs.batch.input_files import InputFile
 from cs_score.verbs.verify.places import FoundInput, Places
-from cs_score.verbs.verify.recorded_files import Head, Recorded
+from cs_score.verbs.verify.recorded_files import Recorded, ScoresHead
 
 if TYPE_CHECKING:
     from cs_score.statistics.resampling_settings import Resampling
@@ -50,26 +50,30 @@ class RescoredRuns(NamedTuple):
     result: Result
     intervals: Sequence[ScoreIntervals]
 
-    def document(self, head: Head) -> object:
+    def document(self, head: ScoresHead) -> object:
         """Return the document that would be recorded now.
 
-        It has all details of the scores or, if the record has chosen measures only, these measures. `head` has the
-        members of the record that say which.
+        It has all details of the scores or, if the record has chosen measures only, these measures. `head` names them.
         """
-        if not head.measures:
+        chosen_measures = head.measures
+        if not chosen_measures:
             return cold_start.document_of(self.result, self.intervals)
         scores = cold_start.document_of(self.result, self.intervals, parts=())
-        return cold_start.document_with_measures(scores, head.measures, head.measure)
+        headline_measure = head.measure  # the one that users are shown first, or unset
+        return cold_start.document_with_measures(scores, chosen_measures, headline_measure)
 
-    def file_texts(self, layout: ColumnLayout, params: str) -> dict[str, str]:
-        """Return the texts of the files that are written beside the document, by ending: `{"sf": "...", ...}`."""
+    def file_texts(self, layout: ColumnLayout, params_text: str) -> dict[str, str]:
+        """Return the texts of the files that are written beside the document, by ending: `{"sf": "...", ...}`.
+
+        `layout` says how the columns of tables are laid out, and `params_text` is the text of the file `.params`.
+        """
         text_by_ending = {}
-        for ending, blocks in file_blocks(self.result, layout, params, self.intervals):
+        for ending, blocks in file_blocks(self.result, layout, params_text, self.intervals):
             text_by_ending[ending] = b"".join(blocks).decode("utf-8", "surrogateescape")
         return text_by_ending
 
 
-def rescore_runs(recorded: Recorded, head: Head, places: Places) -> RescoredRuns:
+def rescore_runs(recorded: Recorded, head: ScoresHead, places: Places) -> RescoredRuns:
     """Score the runs of a record again with the recorded options, and return the result.
 
     `head` has the members of the record that say how it was scored. The inputs are found among `places`. Raises
@@ -105,17 +109,20 @@ def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput
     invalid options or inputs, ScoringStopped if an error stops the scoring.
     """
     scoring_options = cold_start_options(options, record_file, "origin.options")
-    named_files = {role: named.open() for role, named in named_inputs(scoring_options, inputs, record_file).items()}
+    named_files: dict[str, Input] = {}
+    for role, input_file in named_inputs(scoring_options, inputs, record_file).items():
+        named_files[role] = input_file.open()
     call = _RecordedCall(scoring_options, named_files, inputs, validates=options.get("validate") is True)
     if SCORED_SEPARATELY in options:
         return _score_runs_separately(call)
-    gold = _open_gold(call, scoring_options)
-    run = _load(gold, _files_of_role(inputs, POOL, RUN))
+    gold_without_pool = _open_gold(call, scoring_options)
+    # Pool and runs are loaded together, in the recorded order.
+    run = _load(gold_without_pool, _files_of_role(inputs, POOL, RUN))
     return score_runs(run, scoring_options.policy)
 
 
 def _open_gold(call: _RecordedCall, options: Options) -> ColdStartGold:
-    """Return the queries of a recorded call as they are read with some options, without the pool.
+    """Return the gold of a recorded call without its pool; its queries are read with `options`.
 
     Raises InputError for queries that cannot be read.
     """
@@ -133,7 +140,8 @@ def _score_runs_separately(call: _RecordedCall) -> Result:
     gold = with_pool(gold_without_pool, _files_of_role(call.inputs, POOL))
     run_files = _files_of_role(call.inputs, RUN)
     runs = runs_of(run_files, _knowledge_bases(run_files), call.options.runids)
-    return score_separately(gold, runs, gold.problems.copy(), _load_alone)
+    problems = gold.problems.copy()  # scoring adds problems, and those of gold must stay as they are
+    return score_separately(gold, runs, problems, load=_load_single_run)
 
 
 def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
@@ -157,7 +165,7 @@ def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | No
     return load_prepared(gold, preparation, problems=problems)
 
 
-def _load_alone(gold: ColdStartGold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
+def _load_single_run(gold: ColdStartGold, run: OneRun, pool: Sequence[Input], problems: ProblemLog) -> Run:
     """Return one of several runs, loaded with the pool but without the other runs.
 
     Raises InputError if it cannot be read or linked.
@@ -171,7 +179,7 @@ def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:
 
 
 def _is_knowledge_base(file: Input) -> bool:
-    """Return whether a file is a knowledge base: it looks like one, or its first line is of no run and no assessments.
+    """Return whether a file is a knowledge base: it looks like one, or its first line fits neither run nor assessments.
 
     In the second case the recorded call has named it as a knowledge base by an option.
     """
@@ -205,7 +213,7 @@ def _names_a_file(value: str | None) -> bool:
     """Return whether the value of an option is the path of an existing file; it may be a list of ids instead."""
     if value is None:
         return False
-    return os.path.lexists(value.replace("\0", ""))  # the path of no file has a NUL
+    return os.path.lexists(value.replace("\0", ""))  # `lexists` raises ValueError for a NUL character
 
 
 def _unrecorded_file_error(role: str, record_file: str, place: str) -> InputError:
@@ -221,7 +229,7 @@ def _unrecorded_file_error(role: str, record_file: str, place: str) -> InputErro
 # ---- Predictions of evidence tasks
 
 
-def rescore_predictions(recorded: Recorded, head: Head, places: Places) -> object:
+def rescore_predictions(recorded: Recorded, head: ScoresHead, places: Places) -> object:
     """Score the predictions of a record again, and return the document that would be recorded now.
 
     `head` has the members of the record that say how they were scored. The inputs are found among `places`. Raises
@@ -233,12 +241,12 @@ def rescore_predictions(recorded: Recorded, head: Head, places: Places) -> objec
         result = _score_predictions(recorded, head, inputs)
         intervals = None if resampling is None else evidence_intervals(result, resampling)
         has_units = head.units is not UNSET
-        if recorded.place:  # the official measures are beside the document
+        if recorded.has_official_measures:
             return result_object(result, intervals, with_units=has_units)
         return evidence_document(result, intervals, with_units=has_units)
 
 
-def _score_predictions(recorded: Recorded, head: Head, inputs: Sequence[FoundInput]) -> ScoredPredictions:
+def _score_predictions(recorded: Recorded, head: ScoresHead, inputs: Sequence[FoundInput]) -> ScoredPredictions:
     """Return the scores of the predictions among the inputs of a record, scored with the recorded options.
 
     Raises InputError for invalid options or inputs.
@@ -248,7 +256,8 @@ def _score_predictions(recorded: Recorded, head: Head, inputs: Sequence[FoundInp
     gold = gold_of(head.task, inputs, recorded.file, place_of_inputs)
     predictions = only_input(inputs, RUN, recorded.file, place_of_inputs)
     gold_file = None if gold is None else gold.open()
-    return mode_named(head.task).score(gold_file, predictions.load().open(), **options)
+    prediction_file = predictions.load().open()  # the bytes that were found, under the recorded name
+    return mode_named(head.task).score(gold_file, prediction_file, **options)
 
 
 def gold_of(
@@ -268,13 +277,15 @@ def gold_of(
 # ---- All tasks
 
 
-def _resampling_of(recorded: Recorded, head: Head, places: Places) -> Resampling | None:
+def _resampling_of(recorded: Recorded, head: ScoresHead, places: Places) -> Resampling | None:
     """Return the settings of the intervals of recorded scores; None if the record has no intervals.
 
     Raises InputError for invalid settings.
     """
     place = recorded.inside("origin.options.bootstrap")
-    return resampling_of(head.origin.options.get("bootstrap"), recorded.file, place, is_forced=places.is_forced)
+    return resampling_of(
+        head.origin.options.get("bootstrap"), recorded.file, place, is_forced=places.allows_long_verification
+    )
 
 
 def only_input(inputs: Sequence[FoundInput], role: str, record_file: str, place: str = "origin.inputs") -> FoundInput:

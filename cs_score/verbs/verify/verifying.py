@@ -36,7 +36,7 @@ from cs_score.verbs.batch.batch_documents import (
 from cs_score.verbs.batch.store import SIGNATURE, ChangedFileError, check_file
 from cs_score.verbs.verify.differences import ValueDifference, count_numbers, differences, table_differences, value_text
 from cs_score.verbs.verify.places import Places
-from cs_score.verbs.verify.recorded_files import Head, Recorded, read_recorded
+from cs_score.verbs.verify.recorded_files import Recorded, ScoresHead, read_recorded
 from cs_score.verbs.verify.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRuns, WholeBatch, rescore_run
 from cs_score.verbs.verify.scoring_again import RescoredRuns, rescore_predictions, rescore_runs
 
@@ -61,10 +61,10 @@ _BATCH_FILES: Final[Mapping[str, _BatchFile]] = {
 }
 """The JSON files of a batch by name."""
 
-_VERSION_OF_ORIGIN: Final = re.compile(r'(?<="version": ")[^"]*')
+_ORIGIN_VERSION_PATTERN: Final = re.compile(r'(?<="version": ")[^"]*')
 """The version in an origin. No other member of these files has this name, and quotes within a text are escaped."""
 
-_VERSION: Final = re.compile(rf"(?<=[|}}]cs-score:)[0-9A-Za-z.+-]+|{_VERSION_OF_ORIGIN.pattern}")
+_VERSION_PATTERN: Final = re.compile(rf"(?<=[|}}]cs-score:)[0-9A-Za-z.+-]+|{_ORIGIN_VERSION_PATTERN.pattern}")
 """The version of an origin or of a signature, also as LaTeX has it."""
 
 
@@ -128,7 +128,7 @@ def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = Fals
     verdicts = tuple(verify(path, files, is_forced=is_forced))
     record_of_first_file = read_recorded(verdicts[0].file)
     return Verification(
-        task=record_of_first_file.contents.task,
+        task=record_of_first_file.members.task,  # all files of a result have the same task
         result=path,
         reproduced=all(verdict.is_reproduced for verdict in verdicts),
         files=verdicts,
@@ -147,7 +147,7 @@ def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> 
     if os.path.isfile(scores_file):
         yield from _verify_single_file(scores_file, files, is_forced=is_forced)
     elif os.path.isdir(path):
-        yield from _verify_batch_folder(path, Places(files, path, is_forced=is_forced))
+        yield from _verify_batch_folder(path, Places(files, path, allows_long_verification=is_forced))
     else:
         yield from _verify_single_file(path, files, is_forced=is_forced)
 
@@ -158,12 +158,15 @@ def _verify_single_file(path: str, files: Sequence[str], *, is_forced: bool) -> 
     The arguments and errors are the same as for `verify`, except that `path` is a file.
     """
     record = read_recorded(path)
-    places = Places(files, os.path.dirname(path), is_forced=is_forced)
-    if isinstance(record.contents, Head) and record.contents.task == COLD_START:
-        yield from _verify_scores_of_runs(record, record.contents, places)
+    places = Places(files, os.path.dirname(path), allows_long_verification=is_forced)
+    if isinstance(record.members, ScoresHead) and record.members.task == COLD_START:
+        yield from _verify_scores_of_runs(record, record.members, places)
         return
-    batch = _whole_batch([record], places)  # None for the scores of predictions and for a single run of a batch
-    yield _verdict_on_record(record, places, batch or BatchRuns(places), batch)
+    batch = _whole_batch([record], places)
+    if batch is None:  # scores of predictions, or a single run of a batch
+        yield _verdict_on_record(record, places, runs=BatchRuns(places), batch=None)
+    else:
+        yield _verdict_on_record(record, places, runs=batch, batch=batch)
 
 
 def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
@@ -174,7 +177,10 @@ def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
     """
     records = _read_batch_records(folder)
     batch = _whole_batch(records, places)
-    runs = batch or BatchRuns(places)  # without a leaderboard the runs are verified, but not the batch
+    # Without a leaderboard (a batch that was stopped) there is no `batch`; then only its runs are verified. Otherwise
+    # the batch itself scores the runs again, so that its tables need not score them once more.
+    runs = BatchRuns(places) if batch is None else batch
+    # A run is misplaced if its folder has the name of another run, or is not in the leaderboard.
     folder_differences_by_file = _differences_of_misplaced_runs(folder, records, batch)
     for record in records:
         verdict = _verdict_on_record(record, places, runs, batch)
@@ -200,8 +206,9 @@ def _recorded_table(file: str, batch: WholeBatch) -> str:
     difference.
     """
     text = _read_text(file)
-    if _other_versions(batch.recorded.value):
-        return _VERSION.sub(VERSION, text)
+    has_other_version = bool(_other_versions(batch.board_record.json))
+    if has_other_version:
+        return _VERSION_PATTERN.sub(VERSION, text)
     return text
 
 
@@ -221,7 +228,7 @@ def _read_text(file: str) -> str:
 # ---- Scores of Cold Start runs
 
 
-def _verify_scores_of_runs(record: Recorded, head: Head, places: Places) -> Iterator[Verdict]:
+def _verify_scores_of_runs(record: Recorded, head: ScoresHead, places: Places) -> Iterator[Verdict]:
     """Yield the verdict on recorded scores of runs, then the verdicts on the tables beside them.
 
     `head` has the members of the record that say how it was scored. Raises InputError for scores that cannot be
@@ -232,9 +239,10 @@ def _verify_scores_of_runs(record: Recorded, head: Head, places: Places) -> Iter
     except ScoringStopped as stop:
         yield _stopped_verdict(record, stop)
         return
-    recorded = _without_empty_folders(record.value, head, places)
-    yield _verdict_on_values(record, recorded, rescored.document(head), document_with_version=recorded)
-    # Only the folder of a score has tables; scores of chosen measures come without them.
+    # Folders without a run are in the record, but have no input that could be found and scored again.
+    recorded_json = _without_empty_folders(record.json, head, places)
+    yield _verdict_on_values(record, recorded_json, rescored.document(head), _other_versions(recorded_json))
+    # Only `score` into a folder writes tables, and none for chosen measures.
     has_tables = os.path.basename(record.file) == SCORES_FILE and not head.measures
     if has_tables:
         yield from _verify_tables_of_scores(record.file.removesuffix("json"), rescored)
@@ -248,8 +256,8 @@ def _verify_tables_of_scores(path_without_ending: str, rescored: RescoredRuns) -
     are not recorded.
     """
     params_file = f"{path_without_ending}params"
-    params = _read_text(params_file) if os.path.isfile(params_file) else ""
-    computed_by_ending = rescored.file_texts(_layout_of(params), params)
+    params_text = _read_text(params_file) if os.path.isfile(params_file) else ""
+    computed_by_ending = rescored.file_texts(_layout_of(params_text), params_text)
     computed_by_ending.pop("params")
     for ending, computed in computed_by_ending.items():
         file = f"{path_without_ending}{ending}"
@@ -257,28 +265,30 @@ def _verify_tables_of_scores(path_without_ending: str, rescored: RescoredRuns) -
             yield _table_verdict(file, _read_text(file), computed)
 
 
-def _layout_of(params: str) -> ColumnLayout:
+def _layout_of(params_text: str) -> ColumnLayout:
     """Return the columns of score tables and whether tabs separate them, as the command line in `.params` chose them.
 
-    `params` is the text of that file. The command line `cs-score -fields EC:F1 -tabs ...` chooses two columns. If there
-    is no valid command line, the usual layout is returned.
+    `params_text` is the text of that file. The command line `cs-score -fields EC:F1 -tabs ...` chooses two columns. If
+    there is no valid command line, the usual layout is returned.
     """
-    words = _command_line_in(params)
+    words = _command_line_in(params_text)
     if not words:
         return ColumnLayout()
     fields = DEFAULT_FIELDS
-    words_with_value = words[:-1]  # a switch at the end has no value
-    if "-fields" in words_with_value:
-        position = words.index("-fields")
-        fields = tuple(words[position + 1].split(":"))
+    if "-fields" in words[:-1]:  # a switch at the end has no value
+        position_of_value = words.index("-fields") + 1
+        fields = tuple(words[position_of_value].split(":"))
     if any(field not in SCORE_FIELDS for field in fields):
         return ColumnLayout()
     return ColumnLayout(fields, is_tab_separated="-tabs" in words)
 
 
-def _command_line_in(params: str) -> list[str]:
-    """Return the words of the command line that a text of `.params` quotes; none if it quotes no complete one."""
-    for line in params.split("\n"):
+def _command_line_in(params_text: str) -> list[str]:
+    """Return the words of the line with the command line in a text of `.params`; none if it has no complete one.
+
+    The line is `FOLDER$ cs-score -fields EC:F1 ...`. So the first word is the folder of the call.
+    """
+    for line in params_text.split("\n"):
         if "$ cs-score " in line:
             try:
                 return shlex.split(line)
@@ -287,14 +297,14 @@ def _command_line_in(params: str) -> list[str]:
     return []
 
 
-def _without_empty_folders(document: Mapping[str, Json], head: Head, places: Places) -> dict[str, Json]:
+def _without_empty_folders(document: Mapping[str, Json], head: ScoresHead, places: Places) -> dict[str, Json]:
     """Return the document of recorded scores without empty folders and the remarks on them, so that it can be compared.
 
     A record names the folders in which no run was found, in `empty_folders` and in remarks. Scoring again reads only
     the runs, so its document names no empty folder. A folder that does not exist, or that holds a file, stays in the
     document with its remark, and both appear as differences.
     """
-    empty_folders = [folder for folder in head.empty_folders if places.has_empty_folder(folder)]
+    empty_folders = [folder for folder in head.empty_folders if places.has_folder_without_runs(folder)]
     other_folders = [folder for folder in head.empty_folders if folder not in empty_folders]
     remarks_on_empty_folders = [EmptyFolder(folder).remark for folder in empty_folders]
     members = dict(document)
@@ -319,8 +329,10 @@ def _read_batch_records(folder: str) -> list[Recorded]:
     names = [name for name in (LEADERBOARD, OVERVIEW, *TABLES) if os.path.isfile(os.path.join(folder, name))]
     if not run_files and LEADERBOARD not in names and OVERVIEW not in names:
         raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
+    # Everything is computed from leaderboard.json; answers.tsv, agreement.tsv and stability.tsv also need batch.json.
     _require_record_of_tables(LEADERBOARD, [OVERVIEW, *TABLES], names, folder)
     _require_record_of_tables(OVERVIEW, TABLES_OF_OVERVIEW, names, folder)
+    # The tables are no records: they are read when they are verified.
     batch_files = [os.path.join(folder, name) for name in names if name in _BATCH_FILES]
     return [_read_batch_file(file) for file in run_files + batch_files]
 
@@ -347,7 +359,7 @@ def _read_batch_file(path: str) -> Recorded:
     """Return the record in a file of a batch. Raises InputError if its kind does not fit the name of the file."""
     record = read_recorded(path)
     expected = _BATCH_FILES[os.path.basename(path)]
-    if not isinstance(record.contents, expected.record_type):
+    if not isinstance(record.members, expected.record_type):
         raise InputError(f"not {expected.meaning}", file=path)
     return record
 
@@ -363,14 +375,14 @@ def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | No
         board_record = _leaderboard_beside(overview_record.file)
     if board_record is None:
         return None
-    overview = None if overview_record is None else cast(BatchOverview, overview_record.contents)
+    overview = None if overview_record is None else cast(BatchOverview, overview_record.members)
     return WholeBatch(places, board_record, overview)
 
 
 def _record_of_type(record_type: type[Document], records: Iterable[Recorded]) -> Recorded | None:
     """Return the first of some records whose contents are of a type, such as LeaderboardDocument; None without any."""
     for record in records:
-        if isinstance(record.contents, record_type):
+        if isinstance(record.members, record_type):
             return record
     return None
 
@@ -401,12 +413,14 @@ def _differences_of_misplaced_runs(
     differences_by_file: dict[str, list[ValueDifference]] = {}
     matching = _FolderMatching(folder, batch)
     for record in records:
-        if isinstance(record.contents, Outcome):
-            difference = matching.match(record.file, record.contents)
+        if isinstance(record.members, Outcome):
+            difference = matching.match(record.file, record.members)
             if difference is not None:
                 differences_by_file[record.file] = [difference]
     if batch is not None:
-        differences_by_file[batch.recorded.file] = _differences_of_missing_folders(matching.unmatched_origins)
+        # Each call of `match` took a run out of `unmatched_origins`; the runs that are left have no folder.
+        missing_runs = list(matching.unmatched_origins)
+        differences_by_file[batch.board_record.file] = _differences_of_missing_folders(missing_runs)
     return differences_by_file
 
 
@@ -431,9 +445,12 @@ class _FolderMatching:
         `outcome` was recorded in `record_file`, which is in the folder. A listed run is matched to one folder only.
         """
         run_folder = os.path.relpath(os.path.dirname(record_file), self._folder)
-        wrong_name = _difference_of_name(run_folder, outcome, self._batch)
-        if wrong_name is not None or self._batch is None:
-            return wrong_name
+        difference_of_name = _difference_of_name(run_folder, outcome, self._batch)
+        if difference_of_name is not None:
+            return difference_of_name
+        if self._batch is None:  # there is no leaderboard to match
+            return None
+        # The run is taken out, so that it cannot be matched to another folder.
         listed_origin = self.unmatched_origins.pop((outcome.policy, outcome.run), None)
         return _difference_of_origin(run_folder, outcome, listed_origin)
 
@@ -446,7 +463,8 @@ def _origin_by_run(board: LeaderboardDocument) -> dict[_RunKey, RunOrigin | Unse
 def _difference_of_name(run_folder: str, outcome: Outcome, batch: WholeBatch | None) -> ValueDifference | None:
     """Return a difference if the folder of a run does not have the run's name, otherwise None.
 
-    The folder is `RUN`, or `POLICY/RUN` if the batch has several policies. Without a leaderboard either is right.
+    The folder is `RUN`, or `POLICY/RUN` if the batch has several policies. Without a leaderboard (`batch` is None)
+    either is right.
     """
     folder_with_policy = os.path.join(outcome.policy, outcome.run)
     if batch is None:
@@ -466,13 +484,15 @@ def _difference_of_origin(
 ) -> ValueDifference | None:
     """Return the difference of a run that was scored from other inputs or options than the leaderboard says.
 
-    `listed_origin` are the inputs and options that the leaderboard lists for the run; it is None if the leaderboard
-    does not list the run as scored, which is a difference, too. Returns None if there is no difference.
+    `listed_origin` are the inputs and options that the leaderboard lists for the run, or UNSET if its row has none. It
+    is None if the leaderboard does not list the run as scored, which is a difference, too. Returns None if there is no
+    difference.
     """
     if listed_origin is None:
-        return ValueDifference(f"the folder {run_folder}", "a run", f"none that {LEADERBOARD} lists as scored")
+        name = f"the folder {run_folder}"
+        return ValueDifference(name, recorded="a run", computed=f"none that {LEADERBOARD} lists as scored")
     if listed_origin != outcome.origin:
-        return ValueDifference("origin", "another one", f"that of {LEADERBOARD}")
+        return ValueDifference("origin", recorded="another one", computed=f"that of {LEADERBOARD}")
     return None
 
 
@@ -501,11 +521,11 @@ def _verdict_on_record(record: Recorded, places: Places, runs: BatchRuns, batch:
     changed.
     """
     try:
-        if isinstance(record.contents, Head):
-            computed = rescore_predictions(record, record.contents, places)
-            return _verdict_on_values(record, record.value, computed, document_with_version=record.value)
-        if isinstance(record.contents, Outcome):
-            return _verdict_on_run(record, record.contents, runs)
+        if isinstance(record.members, ScoresHead):
+            computed = rescore_predictions(record, record.members, places)
+            return _verdict_on_values(record, record.json, computed, _other_versions(record.json))
+        if isinstance(record.members, Outcome):
+            return _verdict_on_run(record, record.members, runs)
         assert batch is not None  # `_whole_batch` returned it, because this record belongs to the batch
         return _verdict_on_batch_record(record, batch)
     except ScoringStopped as stop:
@@ -519,7 +539,7 @@ def _verdict_on_run(record: Recorded, outcome: Outcome, runs: BatchRuns) -> Verd
     """
     rescored_outcome = rescore_run(record, outcome, runs)
     changed_files = _changed_files(record.file, outcome)
-    verdict = _verdict_on_values(record, record.value, rescored_outcome, document_with_version=record.value)
+    verdict = _verdict_on_values(record, record.json, rescored_outcome, _other_versions(record.json))
     return replace(verdict, differences=(*changed_files, *verdict.differences))
 
 
@@ -530,10 +550,8 @@ def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
     """
     failed_runs = dict.fromkeys([row.run for row in batch.board.rows if row.state == FAILED])
     notes = [f"{run} failed then, and was not scored again" for run in failed_runs]
-    if isinstance(record.contents, LeaderboardDocument):
-        verdict = _verdict_on_values(
-            record, record.value, batch.rescored_board, document_with_version=batch.recorded.value
-        )
+    if isinstance(record.members, LeaderboardDocument):
+        verdict = _verdict_on_values(record, record.json, batch.rescored_board, _other_versions(record.json))
     else:
         verdict = _verdict_on_overview(record, batch)
     return replace(verdict, notes=(*notes, *verdict.notes))
@@ -541,12 +559,13 @@ def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
 
 def _verdict_on_overview(record: Recorded, batch: WholeBatch) -> Verdict:
     """Return the verdict on the `batch.json` of a batch. If no run was scored, only the list of runs is compared."""
-    computed = batch.rescored_overview()
+    computed = batch.rescored_overview_document()
     # Only the leaderboard says which version made the batch.
-    document_with_version = batch.recorded.value
+    other_versions = _other_versions(batch.board_record.json)
     if batch.was_scored:
-        return _verdict_on_values(record, record.value, computed, document_with_version)
-    verdict = _verdict_on_values(record, {"runs": record.value.get("runs")}, computed, document_with_version)
+        return _verdict_on_values(record, record.json, computed, other_versions)
+    recorded_runs = {"runs": record.json.get("runs")}
+    verdict = _verdict_on_values(record, recorded_runs, computed, other_versions)
     note = "no run was scored then, so that nothing else is compared"
     return replace(verdict, notes=(note, *verdict.notes))
 
@@ -558,19 +577,18 @@ def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
 
 
 def _verdict_on_values(
-    record: Recorded, recorded_value: Json, computed: object, document_with_version: Json
+    record: Recorded, recorded_json: Json, computed: object, other_versions: Sequence[str]
 ) -> Verdict:
     """Return the verdict on a record: the values that differ between its JSON and the document `computed`.
 
-    `recorded_value` is the JSON of the record, perhaps without members that cannot be computed again.
-    `document_with_version` is the JSON that names the version of cs-score. Another version than this one is mentioned
-    in a note and counts as no difference.
+    `recorded_json` is the JSON of the record, perhaps without members that cannot be computed again. `other_versions`
+    are the versions of cs-score, other than this one, that made the record. They are mentioned in a note and count as
+    no difference.
     """
-    other_versions = _other_versions(document_with_version)
-    recorded_json = _with_this_version(recorded_value) if other_versions else recorded_value
     computed_json = document_in(json_text(computed), record.file)  # values of JSON types, like the recorded ones
     notes = []
     if other_versions:
+        recorded_json = _with_this_version(recorded_json)
         notes.append(f"recorded by cs-score {', '.join(other_versions)}, computed by {VERSION}")
     return Verdict(
         record.file,
@@ -582,18 +600,18 @@ def _verdict_on_values(
 
 def _with_this_version(recorded: Json) -> Json:
     """Return a JSON value that names this version of cs-score wherever it names another one."""
-    value: Json = json.loads(_VERSION.sub(VERSION, json.dumps(recorded)))
+    value: Json = json.loads(_VERSION_PATTERN.sub(VERSION, json.dumps(recorded)))
     return value
 
 
 def _other_versions(value: Json) -> list[str]:
     """Return the versions of cs-score, other than this one, that a record names."""
-    versions = set(_VERSION_OF_ORIGIN.findall(json.dumps(value)))
+    versions = set(_ORIGIN_VERSION_PATTERN.findall(json.dumps(value)))
     return sorted(versions - {VERSION})
 
 
 def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
-    """Return a difference for each file of a run that is missing or has another content than its record says.
+    """Return a difference for each file of a run if it is missing, or if it has other content than its record says.
 
     `file` is the file of the record, in the folder of the run. Raises InputError if the record names a file outside
     this folder.
