@@ -171,11 +171,11 @@ class Effects:
     def effect_of(self, change: Change) -> Effect:
         """Return the effect of a change to the files of the run."""
         try:
-            rescored = list(self._rescore(change, self.unchanged))
+            rescored_units = list(self._rescore(change, self.unchanged))
         except InputError as refusal:
             return self._effect_of_refused(refusal)
-        totals = self._totals_after(self.unchanged, rescored)
-        return self._effect_from_totals(totals, _reasons_after_rescoring(self.unchanged, rescored))
+        totals = self._totals_after(self.unchanged, rescored_units)
+        return self._effect_from_totals(totals, _reasons_after_rescoring(self.unchanged, rescored_units))
 
     def effect_after(self, results_before: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
         """Return the effect of a change on the original scores, and the results of all units after the change.
@@ -185,27 +185,27 @@ class Effects:
         effect.
         """
         try:
-            rescored = list(self._rescore(change, results_before))
+            rescored_units = list(self._rescore(change, results_before))
         except InputError as refusal:
             return self._effect_of_refused(refusal), results_before
-        scored_change = self._scored_change(change, results_before, rescored)
+        scored_change = self._scored_change(change, results_before, rescored_units)
         return self._effect_from_totals(scored_change.totals, scored_change.reason_by_unranked_unit), scored_change
 
     def _scored_change(
-        self, change: Change, results_before: ScoredChange, rescored: Sequence[_RescoredSummands]
+        self, change: Change, results_before: ScoredChange, rescored_units: Sequence[_RescoredSummands]
     ) -> ScoredChange:
-        """Return the results of all units after a change: new ones of the `rescored` units, old ones of all others.
+        """Return the results of all units after a change: new ones of the `rescored_units`, old ones of all others.
 
         `results_before` has the results after an earlier change, which is a part of this one.
         """
-        new_unit_by_id = {unit.id: unit for unit, _ in rescored}
-        new_summands_by_unit = {unit.id: summands for unit, summands in rescored}
+        new_unit_by_id = {unit.id: unit for unit, _ in rescored_units}
+        new_summands_by_unit = {unit.id: summands for unit, summands in rescored_units}
         return ScoredChange(
             change=change,
             unit_by_id={**results_before.unit_by_id, **new_unit_by_id},
             summands_by_unit={**results_before.summands_by_unit, **new_summands_by_unit},
-            totals=self._totals_after(results_before, rescored),
-            reason_by_unranked_unit=_reasons_after_rescoring(results_before, rescored),
+            totals=self._totals_after(results_before, rescored_units),
+            reason_by_unranked_unit=_reasons_after_rescoring(results_before, rescored_units),
         )
 
     def _rescore(self, change: Change, results_before: ScoredChange) -> Iterator[_RescoredSummands]:
@@ -220,10 +220,12 @@ class Effects:
         for unit, run in rescored_units:
             yield _RescoredSummands(unit, self._summands_of_unit(unit, run))
 
-    def _totals_after(self, results_before: ScoredChange, rescored: Iterable[_RescoredSummands]) -> Sequence[float]:
-        """Return the sums over all units, if some units of `results_before` are replaced by the `rescored` ones."""
+    def _totals_after(
+        self, results_before: ScoredChange, rescored_units: Iterable[_RescoredSummands]
+    ) -> Sequence[float]:
+        """Return the sums over all units, if some units of `results_before` are replaced by the `rescored_units`."""
         totals = results_before.totals
-        for unit, summands in rescored:
+        for unit, summands in rescored_units:
             old_summands = results_before.summands_by_unit[unit.id]
             totals = [total + new - old for total, new, old in zip(totals, summands, old_summands)]
         return totals
@@ -395,9 +397,11 @@ def _row_count_column(measure: Measure) -> str:
     return f"{measure.table}:{measure.level}:{kind}"
 
 
-def _reasons_after_rescoring(results_before: ScoredChange, rescored: Iterable[_RescoredSummands]) -> Mapping[str, str]:
-    """Return why units cannot be ranked, by unit id, if `rescored` units replace units of `results_before`."""
-    new_units = [unit for unit, _ in rescored]
+def _reasons_after_rescoring(
+    results_before: ScoredChange, rescored_units: Iterable[_RescoredSummands]
+) -> Mapping[str, str]:
+    """Return why units cannot be ranked, by unit id, if the `rescored_units` replace units of `results_before`."""
+    new_units = [unit for unit, _ in rescored_units]
     reason_by_unranked_unit = dict(results_before.reason_by_unranked_unit)
     for unit in new_units:
         reason_by_unranked_unit.pop(unit.id, None)

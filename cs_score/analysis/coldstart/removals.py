@@ -237,7 +237,7 @@ class QueryLines:
 
     def _may_influence_others(self, line: Response) -> bool:
         """Return whether other lines may count differently if a line is taken away."""
-        # The line may be the only reason for a row of its parent class.
+        # A line of a later hop may be the only reason for a row of its parent class.
         if line.query.level > _DEEPEST_HOP:
             return True
         is_counted = line.index in self._row_position_by_index
