@@ -373,7 +373,7 @@ class _AnswerReader:
     def _is_parent_assessed(self, response: Response) -> bool:
         """Return whether the first-hop answer of a second-hop answer was assessed."""
         follow_on = self.scored.run.links.find_follow_on(response.query.short_id)
-        return follow_on is not None and follow_on.assessment is not None
+        return follow_on is not None and follow_on.first_assessment is not None
 
     def _parent_of(self, response: Response) -> tuple[int, float]:
         """Return the number of the first-hop answer of a second-hop answer, and the probability that it was assessed.

@@ -1,4 +1,5 @@
-"""Functions that check the arguments of the public functions and convert them to the records of the library.
+"""Functions that check the arguments of the public functions and convert them to the records of the library. A policy
+says which answers count as right and as wrong; limits say how many justifications of a node count at most.
 
 If a list is expected, a text is read as the scorer's switch of that name reads it, `"A:B"`. If files are expected, a
 single path or open file may be given.

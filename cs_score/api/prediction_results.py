@@ -1,4 +1,6 @@
-"""Functions that score evidence tasks (SciFact, claims, R4C, HotpotQA, judged answers), and their results."""
+"""Functions that score evidence tasks (SciFact, claims, R4C, HotpotQA, judged answers), and their results. Gold is the
+annotation of a task, and a unit is a claim, an instance or a question in it. A mode is the object with a task's rules.
+"""
 
 from __future__ import annotations
 

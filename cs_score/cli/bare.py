@@ -136,7 +136,7 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
     with contextlib.ExitStack() as folder_cleanup:
-        result = call.score_in_parts(gold, call.files, folder_cleanup)
+        result = call.score_in_parts(gold, call.run_and_pool_files, folder_cleanup)
         if result is None:  # the run is small, or cannot be divided
             result = _score_whole_run(call, gold, knowledge_bases, problems)
         yield result
@@ -149,11 +149,11 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
     the call names no other files.
     """
     gold = open_gold(call.query_files, call.options, problems, validates=call.has_validation)
-    if not call.files:
+    if not call.run_and_pool_files:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    return with_remarks_on_empty_folders(gold, call.files)
+    return with_remarks_on_empty_folders(gold, call.run_and_pool_files)
 
 
 def _score_whole_run(
@@ -177,9 +177,9 @@ def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozense
     `knowledge_bases` are the files that have to become runs first. With --validate the runs are validated.
     """
     if gold.validates or knowledge_bases:
-        run = load_with_preparation(gold, call.files, knowledge_bases, problems)
+        run = load_with_preparation(gold, call.run_and_pool_files, knowledge_bases, problems)
     else:
-        run = load_run(gold, call.files, problems=problems)
+        run = load_run(gold, call.run_and_pool_files, problems=problems)
     if run.run_ids:  # the reference looks at -fields when it scores the first run, after reading all files
         outputs.check_fields(call.layout.fields)
     return run

@@ -121,7 +121,7 @@ class Call(Runs):
     def check_inputs(self) -> None:
         """Raise InputError if one of the queries, runs or assessments cannot be opened."""
         files: list[Input] = list(self.query_files)
-        for word in self.files:
+        for word in self.run_and_pool_files:
             files.extend(expand_folder(word))
         for file in files:
             if file != "-" and not isinstance(file, InMemory):

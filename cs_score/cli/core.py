@@ -96,7 +96,9 @@ TextMaker: TypeAlias = Callable[["Command", Sequence[str]], str]
 
 
 class Misuse(UsageError):
-    """An error of wrong usage, which also holds the line that the reference program prints above its usage text."""
+    """An error of wrong usage, which also holds the line that the reference program prints above its usage text. Other
+    UsageErrors are reported in one line of our own.
+    """
 
     def __init__(self, advice: str, reference_message: str) -> None:
         """Make an error from our own message, `advice`, and the message that the reference program prints."""
@@ -255,9 +257,9 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 
 
 class CommandLine:
-    """A parsed command line: the options with their values, the other words, and where the result is written.
+    """A parsed command line: the options with their values, the other words, and where the result is written. `typed`
+    holds all words in their order, `positional_words` the words that are neither options nor values of options.
 
-    `typed` holds all words in their order, `positional_words` the words that are neither options nor values of options.
     `options_without_value` are the options whose value is missing, which is wrong usage.
     `value_by_option` has the value of each option by its name, such as `--top`: the last one if it was repeated, and
     None for an option without value.
@@ -449,10 +451,9 @@ DEFAULT_PROPERTIES: Final = CommandProperties()
 
 
 class Command(click.Command):
-    """A command with the rules of cs-score: options may come after files, and wrong usage has the exit status 2.
-
-    The subclass for commands that follow a reference program has other rules. `body` is the function that does the work
-    of the command. It gets the parsed command line and returns the exit status, or the text to print.
+    """A command with the rules of cs-score: options may come after files, and wrong usage has the exit status 2. A
+    command that follows a reference program (`follows_reference`) has other rules. `body` is the function that does the
+    work of the command: it gets the parsed command line and returns the exit status, or the text to print.
     """
 
     failure_status = Status.FAILED

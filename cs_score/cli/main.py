@@ -158,6 +158,7 @@ class Tree(click.Group):
         """Return the completions of a word: names of commands, and words that the default command takes."""
         items = super().shell_complete(ctx, incomplete)
         default = self._load(self._default)
+        # The context of a call that is not complete yet: click does not check its words.
         with default.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
             items.extend(default.shell_complete(context, incomplete))
         return items or [CompletionItem(incomplete, type="file")]

@@ -105,13 +105,13 @@ class Runs(Scoring):
         """
         super().__init__(command_line)
         self.query_files: list[str] = []
-        self.files: list[Input] = []
+        self.run_and_pool_files: list[Input] = []
         for word in command_line.positional_words:
             if is_query_file(word):
                 self.query_files.append(word)
             else:
-                self.files.append(word)
-        self.files += command_line.texts("--knowledge-base")
+                self.run_and_pool_files.append(word)
+        self.run_and_pool_files += command_line.texts("--knowledge-base")
         self.has_validation = "--validate" in command_line
         self._runs_with_warnings: list[OneRun] = []
 
@@ -138,7 +138,7 @@ class Runs(Scoring):
     def knowledge_bases(self) -> frozenset[Input]:
         """The files that --knowledge-base names, and those whose first lines show that they are knowledge bases."""
         knowledge_bases: list[Input] = list(self.command_line.texts("--knowledge-base"))
-        for word in self.files:
+        for word in self.run_and_pool_files:
             for file in expand_folder(word):
                 if isinstance(file, str) and converter_for(file) is not None:
                     knowledge_bases.append(file)
@@ -154,9 +154,9 @@ class Runs(Scoring):
         Raises UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
         """
         # Files are read twice: to recognise them and to load them.
-        self.files = [rereadable(file) for file in self.files]
-        _refuse_evidence_files(self.files)
-        files_of_runs, assessments = split_runs_and_assessments(self.files, self.knowledge_bases)
+        self.run_and_pool_files = [rereadable(file) for file in self.run_and_pool_files]
+        _refuse_evidence_files(self.run_and_pool_files)
+        files_of_runs, assessments = split_runs_and_assessments(self.run_and_pool_files, self.knowledge_bases)
         self._refuse_missing_files(files_of_runs, assessments)
         return RunsAndAssessments(self._chosen_runs(files_of_runs), assessments)
 
@@ -174,14 +174,14 @@ class Runs(Scoring):
 
         Raises UsageError if there is no run with an id that was chosen.
         """
-        chosen_ids = self.command_line.texts("--run") or self.run_ids
+        chosen_ids = self.command_line.texts("--run") or self.run_ids  # None or empty: all runs
         return runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
 
     def _message_on_missing(self, kind: str) -> str:
         """Return the message that there is no file of a `kind`, `run` or `assessments (pool)`, with a remedy."""
-        names = ", ".join([name_of(file) for file in self.files])  # query files are not among them
+        names = ", ".join([name_of(file) for file in self.run_and_pool_files])
         remedy = "name queries, assessments and a run"
-        empty_folders = empty_folders_among(self.files)
+        empty_folders = empty_folders_among(self.run_and_pool_files)
         if empty_folders:
             remedy = describe_contents(empty_folders)
         return f"no {kind} among the files: there is {names or 'no file beside the queries'}; {remedy}"
@@ -216,7 +216,7 @@ class Runs(Scoring):
         InputError.
         """
         options = self.options_without_run_ids
-        if "-" in self.files:
+        if "-" in self.run_and_pool_files:
             raise UsageError("standard input cannot be read once for each run: name a file")
         options.check()
         runs_and_assessments = self.find_runs_and_assessments()
@@ -232,7 +232,9 @@ class Runs(Scoring):
 
     def _open_gold(self) -> ColdStartGold:
         """Read the queries, and return gold with a remark on every folder that has no file to load."""
-        return with_remarks_on_empty_folders(open_gold(self.query_files, self.options_without_run_ids), self.files)
+        return with_remarks_on_empty_folders(
+            open_gold(self.query_files, self.options_without_run_ids), self.run_and_pool_files
+        )
 
     # -- Loading
 
@@ -346,7 +348,7 @@ class Runs(Scoring):
         and again with these changes. Raises UsageError for any other number of runs.
         """
         changes = self._changes_of_b()
-        if "-" in self.files or changes.pool == "-":
+        if "-" in self.run_and_pool_files or changes.pool == "-":
             raise UsageError("standard input cannot be read once for each of the two: name a file")
         runs_and_assessments = self.find_runs_and_assessments()
         _check_run_count(runs_and_assessments.runs, changes)

@@ -43,7 +43,7 @@ class PredictionsScored(Record):
 
     @property
     def has_errors(self) -> bool:
-        """Whether the inputs have problems that make the command fail; no such predictions are scored."""
+        """Whether the command fails although there are scores: never, since wrong predictions are not scored at all."""
         return False
 
     @property

@@ -87,7 +87,7 @@ def _sections_of_all_tasks() -> list[Section]:
 
 def _sections_of_task(task: str) -> list[Section]:
     """Return the sections about a task: its headline measure with the reason, and the meanings of all measures."""
-    task_named(task)  # loading a task adds its measures to the registry
+    task_named(task)  # loading a task of another package adds its measures to the table of measures
     if task == COLD_START:
         return _sections_of_cold_start()
     return _sections_of_evidence(task)

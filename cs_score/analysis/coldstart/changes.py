@@ -271,7 +271,7 @@ def _value_types(lines: Sequence[Response]) -> dict[str, str]:
     """
     type_by_slot: dict[str, str] = {}
     for line in reversed(lines):  # so that earlier lines overwrite later ones
-        if line.follow_on.assessment is None:
+        if line.follow_on.first_assessment is None:
             continue
         value_type = _column_of_line(line, _VALUE_TYPE_COLUMN)
         if value_type.lower() in NODE_TYPES:

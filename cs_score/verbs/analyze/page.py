@@ -28,7 +28,7 @@ from cs_score.pages.charts import (
     curve_chart,
     dot_chart,
     grid_chart,
-    limits,
+    limits_by_series,
 )
 from cs_score.pages.origins import analysis_origin
 from cs_score.pages.page import (
@@ -402,7 +402,7 @@ class AnalysisPage(PageMaker):
         if not scores and self.measure in getattr(group, "scores", {}):
             scores = {self.measure: group.scores[self.measure]}
         intervals = getattr(group, "intervals", None) or {}
-        return Dots(name, scores, limits(intervals.get("f1"), "F1"))
+        return Dots(name, scores, limits_by_series(intervals.get("f1"), "F1"))
 
     # ---- Confusions
 
