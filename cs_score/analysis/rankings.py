@@ -611,7 +611,7 @@ def _taus_at_once(scores: Floats) -> Floats:
 
 
 def _signs_of_pairs(scores: Floats) -> NDArray[np.float32]:
-    """Return the sign of each pair of runs in each resample and ranking: (N, rankings, pairs of runs).
+    """Return the sign of each pair of runs in each of N resamples and each ranking: (N, rankings, pairs of runs).
 
     It is 1 if the first run has the higher score, -1 if the second run has, and 0 for a tie. `scores` (rankings, runs,
     N) are the scores in the resamples.
@@ -623,4 +623,4 @@ def _signs_of_pairs(scores: Floats) -> NDArray[np.float32]:
     differences = first_scores - second_scores
     rounding = TIE_TOLERANCE * np.maximum(first_scores, second_scores)  # no score is negative
     signs = (differences > rounding).astype(np.float32) - (differences < -rounding)
-    return np.asarray(signs.transpose(2, 0, 1))
+    return np.asarray(signs.transpose(2, 0, 1))  # from (rankings, pairs of runs, N) to resamples first

@@ -497,8 +497,9 @@ def estimate_runs(
 ) -> SampledPoolDocument:
     """Return the estimated scores of runs by a measure, and the estimated difference of every two runs.
 
-    `runs` has the sampled answers of each run by its name. Raises InputError for a run without answers, and for a
-    stratum without assessed answers.
+    `runs` has the sampled answers of each run by its name, and `strata_table` the probabilities with which answers were
+    assessed. `measure` is only recorded. Raises InputError for a run without answers, and for a stratum without
+    assessed answers.
     """
     strata_by_run = {name: _strata_of_run(run, strata_table) for name, run in runs.items()}
     scores_by_run = {name: _estimate_scores(run.items) for name, run in runs.items()}

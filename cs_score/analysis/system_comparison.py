@@ -85,10 +85,10 @@ def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
 
 
 def _headline_among(task: str, measures: Sequence[str]) -> str:
-    """Return the measure that people are shown first, out of some measures: the headline measure of the task.
+    """Return the headline measure, the one to show first, of some measures: that of the task.
 
-    A table of scores has no headline measure of its own. Its measures may have the names of a task's measures: then the
-    headline measure of the first such task is returned.
+    A table of scores has no headline measure of its own. If its measures have the names of a task's measures, the
+    headline measure of the first such task is returned, else the first of `measures`.
     """
     tasks = [task] if task in MEASURES else list(MEASURES)
     return headlines_among(tasks, measures)[0]

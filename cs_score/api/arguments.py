@@ -263,7 +263,7 @@ def _clusters_of(clusters: ClustersArgument) -> Clusters | UnsetType:
 # ---- Scoring
 
 
-def limits_of(limits: Limits) -> Justifications:
+def read_limits(limits: Limits) -> Justifications:
     """Return the limits on justifications as a record, also from a text such as `"1:3"`.
 
     Raises UsageError for any other value.
@@ -292,7 +292,7 @@ def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: Poli
     policy_and_limits = _policy_with_its_limits(policy, defaults)
     if limits is None:
         return policy_and_limits
-    return policy_and_limits._replace(limits=limits_of(limits))
+    return policy_and_limits._replace(limits=read_limits(limits))
 
 
 def _policy_with_its_limits(policy: str | Policy | None, defaults: PolicyAndLimits) -> PolicyAndLimits:

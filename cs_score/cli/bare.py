@@ -161,7 +161,8 @@ def _score_whole_run(
 ) -> Result:
     """Load all files of a call and score them as one run, not in parts. Return the result.
 
-    If an error stops the scoring, the complete tables are written before it is raised. Raises InputError.
+    Raises InputError if files cannot be loaded or scored. If this is ScoringStopped, the tables completed before the
+    error are written first.
     """
     try:
         run = _load_runs_as_one(call, gold, knowledge_bases, problems)
@@ -275,6 +276,7 @@ def _write_report_of_failure(call: Call, problems: Sequence[Problem], error: CsS
     The file ends with a mark by which the next call recognises that it may replace the file. Nothing is written if that
     is impossible.
     """
+    # Most editions of the reference encode the report twice, by mistake; its bytes shall be the same.
     report = outputs.stopped_report(problems, error, call.edition) + outputs.MAY_BE_REPLACED
     with contextlib.suppress(OutputError):
         storage.write_whole(call.error_report.name, [outputs.doubly_encoded(report, call.edition)])

@@ -124,7 +124,7 @@ class Option(click.Option):
         also: Sequence[str] = (),
         make_text: TextMaker | None = None,
     ) -> None:
-        """Make an option from its `usage` text.
+        """Make an option from its `usage` text, such as `--json`, `--top N`, or `--run ID...` if it may be repeated.
 
         `default_text` is the default that help shows, `choices` are the values that completion offers, `also` are
         further spellings. An option with `make_text`, such as `--help`, prints the text that this function returns,
@@ -732,7 +732,8 @@ class Command(click.Command):
     def _error_without_value(self, option: Option) -> Misuse:
         """Return the error for an option that was typed without its value.
 
-        The text for standard output is that of the reference: it complains about the first required word instead.
+        The text for standard output is that of the reference: it complains about the first required word instead. For
+        commands of our own this text is not printed.
         """
         required_words = []
         if self.follows_reference:
@@ -857,7 +858,7 @@ class Command(click.Command):
             self._choose_output(command_line)
         if command_line.file is not None:
             return self._run_into_file(command_line, command_line.file)
-        with outputs_together():
+        with outputs_together():  # all files of the command appear at its end, or none
             return self._run_body(command_line)
 
     def _run_into_file(self, command_line: CommandLine, file: PlannedOutput) -> int:
@@ -905,9 +906,10 @@ class Command(click.Command):
             command_line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(command_line.format))
 
     def _choose_folder(self, command_line: CommandLine, path: str) -> None:
-        """Set the folder of the command line to `path`, and its format to one that can be printed beside the folder.
+        """Set the folder of the command line to `path`.
 
-        Raises UsageError if the path looks like a file.
+        The format stays if the command can print it (`formats`); else it becomes the command's default format. Raises
+        UsageError if the path looks like a file.
         """
         if not self._always_writes_folder():
             self._refuse_unknown_ending(path)

@@ -261,7 +261,7 @@ class Runs(Scoring):
     ) -> Run:
         """Load a run as `load_single_run` does, and print its warnings if they have not been printed yet.
 
-        Raises InputError.
+        Raises InputError if a file cannot be loaded.
         """
         loaded_run = self.load_single_run(gold, run, pool, problems)
         if run not in self._runs_with_warnings:
@@ -319,6 +319,7 @@ class Runs(Scoring):
         has_scores = bool(scored_run.result.tables.sf.rows)
         if scored_run.stopping_error is not None and has_scores:
             warn(f"there is no average precision: {scored_run.stopping_error}")
+        # The remark is on the measure shown by default, so it says nothing about one chosen with --measure.
         if scored_run.headline_remark is not None and self.command_line.get("--measure") is None:
             remark(scored_run.headline_remark)
 
@@ -443,7 +444,8 @@ def _joined_parts(runs_and_assessments: RunsAndAssessments) -> SingleRun:
     """Return a single run and the files that are loaded before it.
 
     All items of `runs_and_assessments.runs` have the same run id: they are the parts of the run, in one or several
-    files. The last part is returned as the run; the earlier parts are among the files before it.
+    files. The last part is returned as the run; the earlier parts are among the files before it. The run shares a file
+    with other runs if any of its parts does.
     """
     *earlier_parts, last_part = runs_and_assessments.runs
     shares_file = any(part.shares_file for part in runs_and_assessments.runs)
@@ -534,8 +536,9 @@ def load_with_preparation(
 ) -> Run:
     """Load assessments and runs, after resolving knowledge bases into runs and, with --validate, validating all runs.
 
-    `knowledge_bases` are the knowledge bases among the `files`. A remark on standard error says for each run how it was
-    prepared. Raises InputError if a knowledge base or a run has errors.
+    `knowledge_bases` are the knowledge bases among the `files`; without any, this function is called only for
+    --validate. A remark on standard error says for each run how it was prepared. Raises InputError if a knowledge base
+    or a run has errors.
     """
     settings = _preparation_settings(gold, problems)
     if knowledge_bases:

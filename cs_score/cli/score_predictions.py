@@ -180,6 +180,6 @@ def _merge_tables(text_by_run: Mapping[str, str]) -> str:
         header, *rows = text.removesuffix("\n").split("\n")
         if not lines:
             lines.append(f"run\t{header}")
-        run_cell = one_line(run, sys.maxsize)
+        run_cell = one_line(run, sys.maxsize)  # the largest width: a cell of a file is not cut
         lines.extend(f"{run_cell}\t{row}" for row in rows)
     return "\n".join(lines)

@@ -554,7 +554,7 @@ def place_responses(
 
     1. the class of its assessment, if the assessment accepts the answer,
     2. the class of an accepted assessment of the same answer with another justification. A response that was assessed
-       as wrong gets this class only if the query of its assessment is about an answer which no assessment accepts,
+       as wrong gets this class only if its query is about a parent answer without an accepting assessment,
     3. the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`.
 
     Classes that the tree does not have yet are added to it.
@@ -741,6 +741,7 @@ class Counting:
         """
         self.assessment_by_index = assessment_by_index
         self.labels_by_index = labels_by_index
+        # Index of a duplicate -> the response that it repeats; index of a nominal response -> the lines of its node.
         self.repeated_response_by_index: dict[int, Response] = {}
         self.nominal_lines_by_index: dict[int, Sequence[Response]] = {}
         self._policy = policy

@@ -520,8 +520,10 @@ class Loading:
     ) -> Assessment:
         """Return the assessment that a line gives for an answer to `query`.
 
-        `follow_on_id` is the short id of the follow-on query about the answer. Raises InputError if the judgment on the
-        answer, or that on its justification, is no assessment code such as `C` for correct.
+        `follow_on_id` is the short id of the follow-on query about the answer. The line also gives the equivalence
+        class of the answer (`value_class`), the mention type of the answer, such as NAM (`value_mention`), and the best
+        mention type of the class (`class_mention`). Raises InputError if the judgment on the answer, or that on its
+        justification, is no assessment code such as `C` for correct.
         """
         line_number, text, columns = line
         code = columns[positions.code]
@@ -731,7 +733,7 @@ class Loading:
         """
         if not parts.prefix or not self.query_set.would_expand_to(parts.short_id):
             return "no query file defines it; are the query files and -expand the right ones?"
-        base, _, _ = parts.prefix.rpartition("_")
+        base, _, _ = parts.prefix.rpartition("_")  # "CSX" of the prefix "CSX_ENG", which ends in a language
         return (
             f"it is an entry point of an LDC query: score with -expand {base}; for commands without -expand, "
             f"cs-score validate-queries -expand -query_base {base} QUERIES.xml NEW.xml makes the query file"

@@ -430,7 +430,7 @@ class Editor:
     def _why_unreadable(self, change: Change) -> str | None:
         """Return why one of the changed files could not be read; None if all files could be read."""
         if not change.removed_places:
-            return None
+            return None  # only the removal of lines can make a file unreadable: added lines have the file's layout
         for file in self.files.values():
             added_texts = change.added_texts if file is self.file_of_added_lines else []
             reason = file.why_unreadable(change.removed_places, added_texts)

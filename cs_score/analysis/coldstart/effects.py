@@ -169,7 +169,10 @@ class Effects:
         return self.for_measures(self._measures[:1])
 
     def effect_of(self, change: Change) -> Effect:
-        """Return the effect of a change to the files of the run."""
+        """Return the effect of a change to the files of the run on its scores.
+
+        If the scorer would refuse the changed files, the effect has the reason, but neither scores nor differences.
+        """
         try:
             rescored_units = list(self._rescore(change, self.unchanged))
         except InputError as refusal:

@@ -154,7 +154,10 @@ def _parent_of_class(class_name: str) -> str:
 
 
 def find_faults(scored: AnalysedRun, editor: Editor) -> Iterator[RunFault]:
-    """Yield the faults of a run unit by unit: wrong lines, then nodes with wrong lines, then classes not found."""
+    """Yield the faults of a run unit by unit: wrong lines, then nodes with wrong lines, then classes not found.
+
+    `editor` makes changes to the files of this run. Its `has_nodes` tells whether they have node ids.
+    """
     reachability = Reachability(scored, with_nodes=editor.has_nodes)
     for unit in scored.result.units:
         yield from _faults_of_lines_and_nodes(scored, unit)

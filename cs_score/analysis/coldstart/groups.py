@@ -184,7 +184,7 @@ def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: i
     counts = group_counts.counts
     return Group(
         group=", ".join(names),
-        values=names if len(names) > 1 else UNSET,
+        values=names if len(names) > 1 else UNSET,  # a single name would only repeat `group`
         counts=asdict(counts),
         precision=counts.precision,
         recall=counts.recall if has_recall else None,

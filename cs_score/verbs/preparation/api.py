@@ -114,7 +114,7 @@ def validate_run(
     query.
     """
     files, query_files = _files_of_run_and_queries(run, queries)
-    limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
+    limits = RunLimits(arguments.read_limits(justifications), Depth.parse(depth))
     document_list = _read_documents(documents)
     problems = RecordingLog()
     loaded_queries = load_queries(query_files, expand, problems, _lengths_of(document_list))
