@@ -535,22 +535,22 @@ def _estimate_scores(items: Sequence[SampledItem]) -> _RunScores:
 
 
 def _sampled_run(
-    name: str, run: SampledRunItems, strata: tuple[SampledStratum, ...], estimated: _RunScores, confidence: float
+    name: str, run: SampledRunItems, strata: tuple[SampledStratum, ...], estimates: _RunScores, confidence: float
 ) -> SampledRun:
     """Return the estimates for a run: its precision and its number of right answers if all answers were assessed.
 
     Each estimate has the limits of its interval, whose confidence is a percentage. `run` also has the ordinary scores,
-    which count only the answers that were assessed, and `estimated` the estimates without limits.
+    which count only the answers that were assessed, and `estimates` have no limits yet.
     """
-    answer_count = len(run.items)
+    answer_count = len(run.items)  # all of them may be right
     return SampledRun(
         run=name,
         answers=answer_count,
         assessed=sum(item.is_assessed for item in run.items),
         score=run.score,
         score_right=run.right_count,
-        precision=score_with_limits(estimated.precision, confidence, largest_score=1.0),
-        right=score_with_limits(estimated.right, confidence, largest_score=answer_count),
+        precision=score_with_limits(estimates.precision, confidence, largest_score=1.0),
+        right=score_with_limits(estimates.right, confidence, largest_score=answer_count),
         strata=strata,
     )
 

@@ -216,9 +216,9 @@ def _official_name(measure: str, measures: Sequence[str]) -> str:
 
 
 def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """Return the measure, out of some measures, that decides which system is better, if the user named none.
+    """Return the measure by which it is decided which system is better, if the user named none.
 
-    It is the headline measure of these results, or else of the task.
+    It is one of the `measures`: the headline measure of these results, or else of the task.
     """
     headline = task.headline_of(results.values())
     if headline is not None and headline in measures:

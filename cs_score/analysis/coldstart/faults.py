@@ -324,9 +324,8 @@ def _classes_by_row(tree: ClassTree, row_names: Container[str]) -> dict[str, lis
     """
     classes_by_row: dict[str, list[str]] = defaultdict(list)
     for class_name, parent in tree.parent_by_class.items():
-        row_name = parent  # the row of a parent has its name
-        if row_name in row_names and not is_wrong_bin(class_name, tree.root):
-            classes_by_row[row_name].append(class_name)
+        if parent in row_names and not is_wrong_bin(class_name, tree.root):
+            classes_by_row[parent].append(class_name)
     return classes_by_row
 
 

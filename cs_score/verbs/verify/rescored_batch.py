@@ -317,13 +317,13 @@ class WholeBatch(BatchRuns):
     @cached_property
     def _ordered_outcomes(self) -> list[Outcome]:
         """The outcomes of all runs in the order of the batch, for each run in the order of the policies."""
-        outcome_by_key = self._outcomes_of_rows()
-        policies = dict.fromkeys([policy for _, policy in outcome_by_key])
+        outcome_by_run_and_policy = self._outcomes_of_rows()
+        policies = dict.fromkeys([policy for _, policy in outcome_by_run_and_policy])
         outcomes = []
         for run in _order_of_runs(self.board.rows, self._runs_of_recorded_overview()):
             for policy in policies:
-                if (run, policy) in outcome_by_key:
-                    outcomes.append(outcome_by_key[run, policy])
+                if (run, policy) in outcome_by_run_and_policy:
+                    outcomes.append(outcome_by_run_and_policy[run, policy])
         return outcomes
 
     def _runs_of_recorded_overview(self) -> list[str]:
@@ -343,17 +343,17 @@ class WholeBatch(BatchRuns):
         Runs are scored again; the outcome of a failed run is the recorded one. Raises InputError for a row of another
         task, and for a policy in a task that has none.
         """
-        outcome_by_key: dict[tuple[str, str], Outcome] = {}
+        outcome_by_run_and_policy: dict[tuple[str, str], Outcome] = {}
         for position, row in enumerate(self.board.rows):
             key = (row.run, row.policy)
-            if key in outcome_by_key:  # a file with several run ids has several rows
+            if key in outcome_by_run_and_policy:  # a file with several run ids has several rows
                 continue
             self._check_row(row, position)
             if row.state == FAILED:
-                outcome_by_key[key] = _failed_outcome(row, self.board.task)
+                outcome_by_run_and_policy[key] = _failed_outcome(row, self.board.task)
             else:
-                outcome_by_key[key] = self.score(row, self.board_record.file).outcome
-        return outcome_by_key
+                outcome_by_run_and_policy[key] = self.score(row, self.board_record.file).outcome
+        return outcome_by_run_and_policy
 
     def _check_row(self, row: LeaderboardRow, position: int) -> None:
         """Raise InputError for a row of another task than that of the batch, and for a policy in a task without any.
