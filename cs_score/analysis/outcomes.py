@@ -249,7 +249,7 @@ def _notes_of_comparison(comparison: SystemComparison) -> list[Note]:
 
 
 def _fields_of_comparison(sides: Sides, comparison: SystemComparison) -> dict[str, Any]:
-    """Return the fields of `TwoSided` that the comparison unit by unit adds, by name, without its notes."""
+    """Return the fields of `TwoSided` from the comparison unit by unit, by name, without its notes."""
     pair = comparison.primary.pairs[0]  # the only pair: A and B
     return {
         "verdict": _verdict_on(sides, comparison, pair),
@@ -279,6 +279,7 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemCompari
     if sides.a.table.ids != sides.b.table.ids:
         text = f"no interval: {sides.a.name} and {sides.b.name} were not scored on the same {sides.units}"
         return Note("OTHER_UNITS", text)
+    # By default the number of resamples may grow with the number of compared pairs.
     settings = replace(resampling or Resampling(can_grow=True), unit=sides.unit)
     tables = {"a": sides.a.table, "b": sides.b.table}
     try:
@@ -360,6 +361,7 @@ def _ratio_of(rows: Sequence[Sequence[float]], formula: SumsFormula) -> Any:
 def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) -> list[str]:
     """Return the first lines of a difference's text: both scores, the difference with its interval, and the notes.
 
+    If only answered units were scored in A or B, a line says so after the scores.
     `what_was_scored` is the heading of the column with the names of A and B: `run`, `predictions`. `title` is the first
     line; long sentences are wrapped to `width` columns.
     """

@@ -452,11 +452,11 @@ def compare_rankings(
 def _resampled_taus(scores_by_ranking: ScoresByRanking, resampled_by_ranking: Mapping[RunRanking, Floats]) -> Floats:
     """Return tau-b of each pair of rankings in each of N resamples: (N, rankings, rankings).
 
-    It is over the runs that have a score in all rankings. `resampled_by_ranking` has the scores (runs, N) of each
+    Only the runs with a score in all rankings are compared. `resampled_by_ranking` has the scores (runs, N) of each
     ranking in the resamples.
     """
-    common_runs = _runs_with_all_scores(scores_by_ranking)
-    scores_of_common_runs = [resampled_by_ranking[ranking][common_runs] for ranking in scores_by_ranking]
+    common_positions = _positions_with_all_scores(scores_by_ranking)
+    scores_of_common_runs = [resampled_by_ranking[ranking][common_positions] for ranking in scores_by_ranking]
     return _taus_of_resamples(np.stack(scores_of_common_runs))
 
 
@@ -478,7 +478,7 @@ def _ranking_pairs(
     return pairs
 
 
-def _runs_with_all_scores(scores_by_ranking: ScoresByRanking) -> list[int]:
+def _positions_with_all_scores(scores_by_ranking: ScoresByRanking) -> list[int]:
     """Return the positions of the runs that have a score in all rankings."""
     scores_of_runs = zip(*scores_by_ranking.values())
     return [position for position, scores in enumerate(scores_of_runs) if None not in scores]
@@ -562,8 +562,8 @@ def first_place_shares(resampled_scores: Floats) -> list[float | None]:
     scores = defined_resamples(resampled_scores)
     if scores is None:
         return [None] * len(resampled_scores)
-    best = scores.max(axis=0)  # (N,)
-    is_first = scores >= best - possible_rounding(best)
+    best_scores = scores.max(axis=0)  # (N,)
+    is_first = scores >= best_scores - possible_rounding(best_scores)
     first_count = is_first.sum(axis=0)  # the number of runs in first place of each resample
     shares = (is_first / first_count).mean(axis=1)
     return [float(share) for share in shares]
@@ -611,7 +611,7 @@ def _taus_at_once(scores: Floats) -> Floats:
 
 
 def _signs_of_pairs(scores: Floats) -> NDArray[np.float32]:
-    """Return the sign of each pair of runs in each resample and ranking: (N, rankings, pairs of runs).
+    """Return the sign of each pair of runs in each of N resamples and each ranking: (N, rankings, pairs of runs).
 
     It is 1 if the first run has the higher score, -1 if the second run has, and 0 for a tie. `scores` (rankings, runs,
     N) are the scores in the resamples.
@@ -623,4 +623,4 @@ def _signs_of_pairs(scores: Floats) -> NDArray[np.float32]:
     differences = first_scores - second_scores
     rounding = TIE_TOLERANCE * np.maximum(first_scores, second_scores)  # no score is negative
     signs = (differences > rounding).astype(np.float32) - (differences < -rounding)
-    return np.asarray(signs.transpose(2, 0, 1))
+    return np.asarray(signs.transpose(2, 0, 1))  # from (rankings, pairs of runs, N) to resamples first

@@ -129,6 +129,9 @@ class _JudgedRun(Record):
             self.strata_table.refuse_unassessed(stratum, self._place_of(answer))
         answer_number = self.number_by_answer.setdefault(answer.identity, len(self.number_by_answer))
         is_counted = answer.value is not None
+        prediction = stratum.prediction
+        if self.has_first_labels:
+            prediction = answer.predicted_value or 0.0
         return SampledItem(
             right=answer.value or 0.0,
             times_counted=float(is_counted),
@@ -138,7 +141,7 @@ class _JudgedRun(Record):
             parent=answer_number,
             draw_probability_of_parent=stratum.probability,
             stratum=position,
-            prediction=(answer.predicted_value or 0.0) if self.has_first_labels else stratum.prediction,
+            prediction=prediction,
         )
 
     def _stratum_of(self, answer: SampledAnswer) -> int:

@@ -373,7 +373,7 @@ class _AnswerReader:
     def _is_parent_assessed(self, response: Response) -> bool:
         """Return whether the first-hop answer of a second-hop answer was assessed."""
         follow_on = self.scored.run.links.find_follow_on(response.query.short_id)
-        return follow_on is not None and follow_on.assessment is not None
+        return follow_on is not None and follow_on.first_assessment is not None
 
     def _parent_of(self, response: Response) -> tuple[int, float]:
         """Return the number of the first-hop answer of a second-hop answer, and the probability that it was assessed.
@@ -497,8 +497,9 @@ def estimate_runs(
 ) -> SampledPoolDocument:
     """Return the estimated scores of runs by a measure, and the estimated difference of every two runs.
 
-    `runs` has the sampled answers of each run by its name. Raises InputError for a run without answers, and for a
-    stratum without assessed answers.
+    `runs` has the sampled answers of each run by its name, and `strata_table` the probabilities with which answers were
+    assessed. `measure` is only recorded. Raises InputError for a run without answers, and for a stratum without
+    assessed answers.
     """
     strata_by_run = {name: _strata_of_run(run, strata_table) for name, run in runs.items()}
     scores_by_run = {name: _estimate_scores(run.items) for name, run in runs.items()}
@@ -534,22 +535,22 @@ def _estimate_scores(items: Sequence[SampledItem]) -> _RunScores:
 
 
 def _sampled_run(
-    name: str, run: SampledRunItems, strata: tuple[SampledStratum, ...], estimated: _RunScores, confidence: float
+    name: str, run: SampledRunItems, strata: tuple[SampledStratum, ...], estimates: _RunScores, confidence: float
 ) -> SampledRun:
     """Return the estimates for a run: its precision and its number of right answers if all answers were assessed.
 
     Each estimate has the limits of its interval, whose confidence is a percentage. `run` also has the ordinary scores,
-    which count only the answers that were assessed, and `estimated` the estimates without limits.
+    which count only the answers that were assessed, and `estimates` have no limits yet.
     """
-    answer_count = len(run.items)
+    answer_count = len(run.items)  # all of them may be right
     return SampledRun(
         run=name,
         answers=answer_count,
         assessed=sum(item.is_assessed for item in run.items),
         score=run.score,
         score_right=run.right_count,
-        precision=score_with_limits(estimated.precision, confidence, largest_score=1.0),
-        right=score_with_limits(estimated.right, confidence, largest_score=answer_count),
+        precision=score_with_limits(estimates.precision, confidence, largest_score=1.0),
+        right=score_with_limits(estimates.right, confidence, largest_score=answer_count),
         strata=strata,
     )
 

@@ -85,10 +85,10 @@ def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
 
 
 def _headline_among(task: str, measures: Sequence[str]) -> str:
-    """Return the measure that people are shown first, out of some measures: the headline measure of the task.
+    """Return the headline measure, the one to show first, of some measures: that of the task.
 
-    A table of scores has no headline measure of its own. Its measures may have the names of a task's measures: then the
-    headline measure of the first such task is returned.
+    A table of scores has no headline measure of its own. If its measures have the names of a task's measures, the
+    headline measure of the first such task is returned, else the first of `measures`.
     """
     tasks = [task] if task in MEASURES else list(MEASURES)
     return headlines_among(tasks, measures)[0]
@@ -216,9 +216,9 @@ def _official_name(measure: str, measures: Sequence[str]) -> str:
 
 
 def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """Return the measure, out of some measures, that decides which system is better, if the user named none.
+    """Return the measure by which it is decided which system is better, if the user named none.
 
-    It is the headline measure of these results, or else of the task.
+    It is one of the `measures`: the headline measure of these results, or else of the task.
     """
     headline = task.headline_of(results.values())
     if headline is not None and headline in measures:

@@ -49,7 +49,7 @@ class DocumentView(Record):
     def tables(self, document: Any) -> list[Table]:
         """Return the tables of a document.
 
-        If only answered units were scored, table files have a column with the number of these units.
+        If only answered units were scored, the files of these tables have a further column with the number of units.
         """
         tables = [layout.table(document) for layout in self.layouts]
         answered = answered_count_text(document)

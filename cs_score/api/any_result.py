@@ -1,4 +1,6 @@
-"""The base class of the results of all tasks."""
+"""The base class of the results of all tasks. A result that was scored has a source, the scored lines of a run or the
+scored predictions. A result that was loaded from JSON has none, so that some methods refuse it.
+"""
 
 from __future__ import annotations
 

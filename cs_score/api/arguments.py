@@ -1,4 +1,5 @@
-"""Functions that check the arguments of the public functions and convert them to the records of the library.
+"""Functions that check the arguments of the public functions and convert them to the records of the library. A policy
+says which answers count as right and as wrong; limits say how many justifications of a node count at most.
 
 If a list is expected, a text is read as the scorer's switch of that name reads it, `"A:B"`. If files are expected, a
 single path or open file may be given.
@@ -262,7 +263,7 @@ def _clusters_of(clusters: ClustersArgument) -> Clusters | UnsetType:
 # ---- Scoring
 
 
-def limits_of(limits: Limits) -> Justifications:
+def read_limits(limits: Limits) -> Justifications:
     """Return the limits on justifications as a record, also from a text such as `"1:3"`.
 
     Raises UsageError for any other value.
@@ -291,7 +292,7 @@ def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: Poli
     policy_and_limits = _policy_with_its_limits(policy, defaults)
     if limits is None:
         return policy_and_limits
-    return policy_and_limits._replace(limits=limits_of(limits))
+    return policy_and_limits._replace(limits=read_limits(limits))
 
 
 def _policy_with_its_limits(policy: str | Policy | None, defaults: PolicyAndLimits) -> PolicyAndLimits:

@@ -1,4 +1,6 @@
-"""Functions that score evidence tasks (SciFact, claims, R4C, HotpotQA, judged answers), and their results."""
+"""Functions that score evidence tasks (SciFact, claims, R4C, HotpotQA, judged answers), and their results. Gold is the
+annotation of a task, and a unit is a claim, an instance or a question in it. A mode is the object with a task's rules.
+"""
 
 from __future__ import annotations
 
@@ -207,10 +209,10 @@ def r4c(
 ) -> EvidenceResult:
     """Score R4C derivations against their reference derivations.
 
-    `references` is the number of reference derivations (1 to 3) that are drawn for each evaluation of an instance. With
-    `ignore_missing`, or `answered_only` as other tasks call it, instances without a prediction are left out. Raises
-    InputError for files that cannot be scored, UsageError for impossible arguments, MissingExtraError without the
-    packages of `cs-score[r4c]`.
+    `references` is the number of reference derivations (1 to 3) that are drawn for each evaluation of an instance.
+    `ignore_missing` and `answered_only` are two names of one option: instances without a prediction are left out.
+    Raises InputError for files that cannot be scored, UsageError for impossible arguments, MissingExtraError without
+    the packages of `cs-score[r4c]`.
     """
     options = {"references": references, "ignore_missing": ignore_missing, "answered_only": answered_only}
     return _score("r4c", gold, predictions, options)

@@ -1,4 +1,6 @@
-"""Functions that read queries and pool, and score Cold Start runs against them, for Python programs."""
+"""Functions that read queries and pool, and score Cold Start runs against them, for Python programs. The pool are the
+assessments, which say which responses are right; queries and pool together are the gold.
+"""
 
 from __future__ import annotations
 

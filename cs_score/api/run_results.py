@@ -1,7 +1,7 @@
-"""Results of scoring Cold Start runs, for Python programs.
+"""Results of scoring Cold Start runs, for Python programs. A result shows the values of a document, the JSON that
+`--json` writes. A scored result has a source, the lines of the run; a result that was loaded from JSON has none.
 
-A result shows the values of a document, the JSON that `--json` writes. If the run was scored, not loaded, the parts of
-this document are made when they are first needed.
+If the run was scored, not loaded, the parts of the document are made when they are first needed.
 """
 
 from __future__ import annotations

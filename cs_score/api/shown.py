@@ -173,7 +173,8 @@ class _Member(property):
         Python calls this when the class `owner`, in which the property is defined, has been made.
         """
         self._name = name
-        self._value_of_member.__annotations__["return"] = owner.__annotations__[name]
+        function = self._value_of_member  # made for this property alone, so that its annotations are not shared
+        function.__annotations__["return"] = owner.__annotations__[name]
 
 
 def member(meaning: str, convert: Callable[[Any], Any] | None = None) -> Any:

@@ -288,7 +288,7 @@ def value_in(data: bytes | str, file: str) -> Json:
     collector = _FaultCollector()
     value = _load_json(text, collector, file)  # faults stand in the place of wrong values
     if not _is_shallow(value):  # checked first, since the search for the place of a fault is recursive
-        raise _too_deep(text, file)
+        raise _nesting_error(text, file)
     if collector.faults:
         first_fault = collector.faults[0]
         place = _place_of_fault(value, first_fault)
@@ -319,7 +319,7 @@ def _load_json(text: str, collector: _FaultCollector, file: str) -> Json:
             object_pairs_hook=collector.parse_object,
         )
     except RecursionError:
-        raise _too_deep(text, file) from None
+        raise _nesting_error(text, file) from None
     except json.JSONDecodeError as error:
         raise InputError(f"no JSON: {error.msg}", file=file, place=_position(text, error.pos)) from None
 
@@ -365,12 +365,12 @@ _LEVELS_BY_BRACKET: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 """How many levels deeper a value is nested after a bracket than before it."""
 
 
-def _too_deep(text: str, file: str) -> InputError:
+def _nesting_error(text: str, file: str) -> InputError:
     """Return the error that a JSON text is nested too deeply, with the place of the first bracket that is too many."""
     level = 0
     place = None
     for token in _TOKEN.finditer(text):
-        level += _LEVELS_BY_BRACKET.get(token[0], 0)  # strings do not count
+        level += _LEVELS_BY_BRACKET.get(token[0], 0)  # 0 for a string, which is one token with its brackets
         if level > DEEPEST:
             place = _position(text, token.start())
             break

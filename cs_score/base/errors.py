@@ -137,7 +137,7 @@ def _near_names(word: str, names: Iterable[str], cutoff: float) -> list[str]:
     for name in names:
         name_by_key.setdefault(_comparison_key(name), name)
     word_key = _comparison_key(word)
-    near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)
+    near_keys = difflib.get_close_matches(word_key, name_by_key, cutoff=cutoff)  # at most three
     if len(word_key) > 2:  # too many names begin with one or two given letters
         near_keys += [key for key in name_by_key if key.startswith(word_key)]
     distinct_keys = dict.fromkeys(near_keys)

@@ -554,7 +554,8 @@ def ending_of(path: str) -> str:
 
 
 class PlannedOutput(Record):
-    """A file that a call of cs-score will write.
+    """A file that a call of cs-score will write. A file of an earlier call may be there already, which is recognised by
+    its beginning.
 
     `option` is the option or parameter that names it, `existing` says how a file at this place is dealt with.
     `pattern` matches the beginning of a file that cs-score wrote, by which it is recognised.

@@ -95,7 +95,7 @@ def delayed_signals() -> Iterator[None]:
     there.
     """
     received: list[int] = []
-    handler_by_signal = _collect_signals_in(received)
+    handler_by_signal = _collect_signals_in(received)  # empty outside the main thread
     try:
         yield
     finally:

@@ -136,7 +136,7 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     call.plan.remove_earlier_files()  # nobody shall take them for results of this call
     gold = _open_gold(call, problems)
     with contextlib.ExitStack() as folder_cleanup:
-        result = call.score_in_parts(gold, call.files, folder_cleanup)
+        result = call.score_in_parts(gold, call.run_and_pool_files, folder_cleanup)
         if result is None:  # the run is small, or cannot be divided
             result = _score_whole_run(call, gold, knowledge_bases, problems)
         yield result
@@ -149,11 +149,11 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
     the call names no other files.
     """
     gold = open_gold(call.query_files, call.options, problems, validates=call.has_validation)
-    if not call.files:
+    if not call.run_and_pool_files:
         raise InputError(
             "EvaluationQueryOutput->new called with no filenames", remedy="name a run and its assessments, too"
         )
-    return with_remarks_on_empty_folders(gold, call.files)
+    return with_remarks_on_empty_folders(gold, call.run_and_pool_files)
 
 
 def _score_whole_run(
@@ -161,7 +161,8 @@ def _score_whole_run(
 ) -> Result:
     """Load all files of a call and score them as one run, not in parts. Return the result.
 
-    If an error stops the scoring, the complete tables are written before it is raised. Raises InputError.
+    Raises InputError if files cannot be loaded or scored. If this is ScoringStopped, the tables completed before the
+    error are written first.
     """
     try:
         run = _load_runs_as_one(call, gold, knowledge_bases, problems)
@@ -177,9 +178,9 @@ def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozense
     `knowledge_bases` are the files that have to become runs first. With --validate the runs are validated.
     """
     if gold.validates or knowledge_bases:
-        run = load_with_preparation(gold, call.files, knowledge_bases, problems)
+        run = load_with_preparation(gold, call.run_and_pool_files, knowledge_bases, problems)
     else:
-        run = load_run(gold, call.files, problems=problems)
+        run = load_run(gold, call.run_and_pool_files, problems=problems)
     if run.run_ids:  # the reference looks at -fields when it scores the first run, after reading all files
         outputs.check_fields(call.layout.fields)
     return run
@@ -275,6 +276,7 @@ def _write_report_of_failure(call: Call, problems: Sequence[Problem], error: CsS
     The file ends with a mark by which the next call recognises that it may replace the file. Nothing is written if that
     is impossible.
     """
+    # Most editions of the reference encode the report twice, by mistake; its bytes shall be the same.
     report = outputs.stopped_report(problems, error, call.edition) + outputs.MAY_BE_REPLACED
     with contextlib.suppress(OutputError):
         storage.write_whole(call.error_report.name, [outputs.doubly_encoded(report, call.edition)])

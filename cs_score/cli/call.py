@@ -62,11 +62,13 @@ class Call(Runs):
         output_option: str = "-output_file",
         json_file: str | None = None,
     ) -> None:
-        """Check the inputs and outputs of a command line.
+        """Check the inputs and outputs of a command line, and make `plan`, the plan of all files that it writes.
 
         `output` is the prefix of the files with tables, or the stream to which all tables are written; if it is None,
         no table is written. `output_option` is the option that names it, for messages. `further_outputs` are the files
-        that are written beside the tables and the file of --problems. Raises UsageError or OutputError.
+        that are written beside the tables and the file of --problems. `error_report` is the file or stream for
+        problems, `json_file` the file for the JSON document, None without one. Raises UsageError for options with
+        impossible values, and UsageError or OutputError if an output may not be written.
         """
         super().__init__(command_line)
         self.output = output
@@ -121,8 +123,8 @@ class Call(Runs):
     def check_inputs(self) -> None:
         """Raise InputError if one of the queries, runs or assessments cannot be opened."""
         files: list[Input] = list(self.query_files)
-        for word in self.files:
-            files.extend(expand_folder(word))
+        for path in self.run_and_pool_files:
+            files.extend(expand_folder(path))
         for file in files:
             if file != "-" and not isinstance(file, InMemory):
                 with open_source(file):  # opening is the check

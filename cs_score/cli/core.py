@@ -96,7 +96,9 @@ TextMaker: TypeAlias = Callable[["Command", Sequence[str]], str]
 
 
 class Misuse(UsageError):
-    """An error of wrong usage, which also holds the line that the reference program prints above its usage text."""
+    """An error of wrong usage, which also holds the line that the reference program prints above its usage text. Other
+    UsageErrors are reported in one line of our own.
+    """
 
     def __init__(self, advice: str, reference_message: str) -> None:
         """Make an error from our own message, `advice`, and the message that the reference program prints."""
@@ -122,7 +124,7 @@ class Option(click.Option):
         also: Sequence[str] = (),
         make_text: TextMaker | None = None,
     ) -> None:
-        """Make an option from its `usage` text.
+        """Make an option from its `usage` text, such as `--json`, `--top N`, or `--run ID...` if it may be repeated.
 
         `default_text` is the default that help shows, `choices` are the values that completion offers, `also` are
         further spellings. An option with `make_text`, such as `--help`, prints the text that this function returns,
@@ -255,9 +257,9 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 
 
 class CommandLine:
-    """A parsed command line: the options with their values, the other words, and where the result is written.
+    """A parsed command line: the options with their values, the other words, and where the result is written. `typed`
+    holds all words in their order, `positional_words` the words that are neither options nor values of options.
 
-    `typed` holds all words in their order, `positional_words` the words that are neither options nor values of options.
     `options_without_value` are the options whose value is missing, which is wrong usage.
     `value_by_option` has the value of each option by its name, such as `--top`: the last one if it was repeated, and
     None for an option without value.
@@ -449,10 +451,9 @@ DEFAULT_PROPERTIES: Final = CommandProperties()
 
 
 class Command(click.Command):
-    """A command with the rules of cs-score: options may come after files, and wrong usage has the exit status 2.
-
-    The subclass for commands that follow a reference program has other rules. `body` is the function that does the work
-    of the command. It gets the parsed command line and returns the exit status, or the text to print.
+    """A command with the rules of cs-score: options may come after files, and wrong usage has the exit status 2. A
+    command that follows a reference program (`follows_reference`) has other rules. `body` is the function that does the
+    work of the command: it gets the parsed command line and returns the exit status, or the text to print.
     """
 
     failure_status = Status.FAILED
@@ -731,7 +732,8 @@ class Command(click.Command):
     def _error_without_value(self, option: Option) -> Misuse:
         """Return the error for an option that was typed without its value.
 
-        The text for standard output is that of the reference: it complains about the first required word instead.
+        The text for standard output is that of the reference: it complains about the first required word instead. For
+        commands of our own this text is not printed.
         """
         required_words = []
         if self.follows_reference:
@@ -856,7 +858,7 @@ class Command(click.Command):
             self._choose_output(command_line)
         if command_line.file is not None:
             return self._run_into_file(command_line, command_line.file)
-        with outputs_together():
+        with outputs_together():  # all files of the command appear at its end, or none
             return self._run_body(command_line)
 
     def _run_into_file(self, command_line: CommandLine, file: PlannedOutput) -> int:
@@ -904,9 +906,10 @@ class Command(click.Command):
             command_line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(command_line.format))
 
     def _choose_folder(self, command_line: CommandLine, path: str) -> None:
-        """Set the folder of the command line to `path`, and its format to one that can be printed beside the folder.
+        """Set the folder of the command line to `path`.
 
-        Raises UsageError if the path looks like a file.
+        The format stays if the command can print it (`formats`); else it becomes the command's default format. Raises
+        UsageError if the path looks like a file.
         """
         if not self._always_writes_folder():
             self._refuse_unknown_ending(path)

@@ -114,7 +114,10 @@ def print_statistics(command_line: CommandLine, printout: Printout, document: An
 
 
 def _write_tables(view: DocumentView, document: Any, folder: str) -> None:
-    """Write the tables of a document that are for files into a folder, as `NAME.tsv`. Raises OutputError."""
+    """Write the tables of a document into a folder, as `NAME.tsv`, except tables with a layout for the screen only.
+
+    Raises OutputError if a file cannot be written.
+    """
     files = []
     for table in view.tables(document):
         if table.layout.is_file:

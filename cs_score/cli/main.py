@@ -155,9 +155,13 @@ class Tree(click.Group):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the completions of a word: names of commands, and words that the default command takes."""
+        """Return the completions of a word: names of commands, and words that the default command takes.
+
+        If there are none, the shell is told to complete the word as the name of a file.
+        """
         items = super().shell_complete(ctx, incomplete)
         default = self._load(self._default)
+        # The context of a call that is not complete yet: click does not check its words.
         with default.make_context(self._default, [], parent=ctx, resilient_parsing=True) as context:
             items.extend(default.shell_complete(context, incomplete))
         return items or [CompletionItem(incomplete, type="file")]
@@ -189,7 +193,10 @@ def _command_of_first_word(word: str) -> click.Command:
 
 
 def _group_of_family(family: str) -> Tree:
-    """Return the group of the commands whose names begin with the same word, such as `bundle codabench`."""
+    """Return the group of the commands whose names begin with the same word, such as `bundle codabench`.
+
+    Its default command, for a call without second word, is the first member.
+    """
     members = SECOND_WORDS_BY_FIRST[family]
 
     def load_member(member: str) -> click.Command:
@@ -223,9 +230,10 @@ def _second_words(verb: str) -> list[str]:
 def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
     """Return the command that the first words name, and the words after its name.
 
-    For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word does
-    not name a command, it is the call without a command, and all words belong to it. Raises UsageError if the first
-    word seems to be a mistyped name, and if it is only the beginning of a name, such as `bundle`.
+    For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word is a
+    task, the command is `score` for this task. If it names neither command nor task, the bare command is returned with
+    all words. Raises UsageError if the first word seems to be a mistyped name, and if it is only the beginning of a
+    name, such as `bundle`.
     """
     for word_count in (2, 1):  # a name of two words, such as `compare table`, comes before that of its first word
         name = " ".join(words[:word_count])

@@ -365,7 +365,7 @@ def _show_clock(activity: str, is_done: threading.Event) -> None:
     pause: float = SECONDS_BEFORE_PROGRESS  # before the first line; each further one is shown a second later
     while not is_done.wait(pause):
         pause = 1
-        has_percentage = "%" in _PROGRESS.text
+        has_percentage = "%" in _PROGRESS.text  # another part of the program shows how much is done
         if not has_percentage:
             seconds = time.monotonic() - start
             _PROGRESS.show(f"{activity}, {seconds:.0f} s")

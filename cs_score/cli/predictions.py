@@ -127,11 +127,12 @@ class Predictions:
     def _check_several_files(self) -> None:
         """Raise UsageError if there are too few or too many files, or if one of them is standard input.
 
-        A file of a task that needs no gold may hold several systems, so that the number of its files is not checked.
+        If a task needs no gold, the number of files is not checked: one file may hold several systems.
         """
         if "-" in (self.gold, *self.files):
             system = "of the two" if self._is_pair else "system"
             raise UsageError(f"standard input cannot be read once for each {system}: name a file")
+        # A task without gold scores tables of labelled answers, and such a table may hold several systems.
         may_hold_several_systems = not self.mode.needs_gold
         if self.files and may_hold_several_systems:
             return
@@ -280,10 +281,10 @@ class Predictions:
             return True
         return run in chosen_runs
 
-    def _system_name(self, short_name: str, run: str, *, has_several_runs: bool) -> str:
+    def _system_name(self, file_name: str, run: str, *, has_several_runs: bool) -> str:
         """Return the name of a system: `FILE`, `RUN` if its file has several runs, `RUN (FILE)` with several files."""
         if not has_several_runs:
-            return short_name
+            return file_name
         if len(self.files) == 1:
             return run
-        return f"{run} ({short_name})"
+        return f"{run} ({file_name})"

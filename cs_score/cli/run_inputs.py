@@ -105,13 +105,13 @@ class Runs(Scoring):
         """
         super().__init__(command_line)
         self.query_files: list[str] = []
-        self.files: list[Input] = []
+        self.run_and_pool_files: list[Input] = []
         for word in command_line.positional_words:
             if is_query_file(word):
                 self.query_files.append(word)
             else:
-                self.files.append(word)
-        self.files += command_line.texts("--knowledge-base")
+                self.run_and_pool_files.append(word)
+        self.run_and_pool_files += command_line.texts("--knowledge-base")
         self.has_validation = "--validate" in command_line
         self._runs_with_warnings: list[OneRun] = []
 
@@ -138,7 +138,7 @@ class Runs(Scoring):
     def knowledge_bases(self) -> frozenset[Input]:
         """The files that --knowledge-base names, and those whose first lines show that they are knowledge bases."""
         knowledge_bases: list[Input] = list(self.command_line.texts("--knowledge-base"))
-        for word in self.files:
+        for word in self.run_and_pool_files:
             for file in expand_folder(word):
                 if isinstance(file, str) and converter_for(file) is not None:
                     knowledge_bases.append(file)
@@ -154,9 +154,9 @@ class Runs(Scoring):
         Raises UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
         """
         # Files are read twice: to recognise them and to load them.
-        self.files = [rereadable(file) for file in self.files]
-        _refuse_evidence_files(self.files)
-        files_of_runs, assessments = split_runs_and_assessments(self.files, self.knowledge_bases)
+        self.run_and_pool_files = [rereadable(file) for file in self.run_and_pool_files]
+        _refuse_evidence_files(self.run_and_pool_files)
+        files_of_runs, assessments = split_runs_and_assessments(self.run_and_pool_files, self.knowledge_bases)
         self._refuse_missing_files(files_of_runs, assessments)
         return RunsAndAssessments(self._chosen_runs(files_of_runs), assessments)
 
@@ -174,14 +174,14 @@ class Runs(Scoring):
 
         Raises UsageError if there is no run with an id that was chosen.
         """
-        chosen_ids = self.command_line.texts("--run") or self.run_ids
+        chosen_ids = self.command_line.texts("--run") or self.run_ids  # None or empty: all runs
         return runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
 
     def _message_on_missing(self, kind: str) -> str:
         """Return the message that there is no file of a `kind`, `run` or `assessments (pool)`, with a remedy."""
-        names = ", ".join([name_of(file) for file in self.files])  # query files are not among them
+        names = ", ".join([name_of(file) for file in self.run_and_pool_files])
         remedy = "name queries, assessments and a run"
-        empty_folders = empty_folders_among(self.files)
+        empty_folders = empty_folders_among(self.run_and_pool_files)
         if empty_folders:
             remedy = describe_contents(empty_folders)
         return f"no {kind} among the files: there is {names or 'no file beside the queries'}; {remedy}"
@@ -216,7 +216,7 @@ class Runs(Scoring):
         InputError.
         """
         options = self.options_without_run_ids
-        if "-" in self.files:
+        if "-" in self.run_and_pool_files:
             raise UsageError("standard input cannot be read once for each run: name a file")
         options.check()
         runs_and_assessments = self.find_runs_and_assessments()
@@ -232,7 +232,9 @@ class Runs(Scoring):
 
     def _open_gold(self) -> ColdStartGold:
         """Read the queries, and return gold with a remark on every folder that has no file to load."""
-        return with_remarks_on_empty_folders(open_gold(self.query_files, self.options_without_run_ids), self.files)
+        return with_remarks_on_empty_folders(
+            open_gold(self.query_files, self.options_without_run_ids), self.run_and_pool_files
+        )
 
     # -- Loading
 
@@ -259,7 +261,7 @@ class Runs(Scoring):
     ) -> Run:
         """Load a run as `load_single_run` does, and print its warnings if they have not been printed yet.
 
-        Raises InputError.
+        Raises InputError if a file cannot be loaded.
         """
         loaded_run = self.load_single_run(gold, run, pool, problems)
         if run not in self._runs_with_warnings:
@@ -317,6 +319,7 @@ class Runs(Scoring):
         has_scores = bool(scored_run.result.tables.sf.rows)
         if scored_run.stopping_error is not None and has_scores:
             warn(f"there is no average precision: {scored_run.stopping_error}")
+        # The remark is on the measure shown by default, so it says nothing about one chosen with --measure.
         if scored_run.headline_remark is not None and self.command_line.get("--measure") is None:
             remark(scored_run.headline_remark)
 
@@ -346,7 +349,7 @@ class Runs(Scoring):
         and again with these changes. Raises UsageError for any other number of runs.
         """
         changes = self._changes_of_b()
-        if "-" in self.files or changes.pool == "-":
+        if "-" in self.run_and_pool_files or changes.pool == "-":
             raise UsageError("standard input cannot be read once for each of the two: name a file")
         runs_and_assessments = self.find_runs_and_assessments()
         _check_run_count(runs_and_assessments.runs, changes)
@@ -441,7 +444,8 @@ def _joined_parts(runs_and_assessments: RunsAndAssessments) -> SingleRun:
     """Return a single run and the files that are loaded before it.
 
     All items of `runs_and_assessments.runs` have the same run id: they are the parts of the run, in one or several
-    files. The last part is returned as the run; the earlier parts are among the files before it.
+    files. The last part is returned as the run; the earlier parts are among the files before it. The run shares a file
+    with other runs if any of its parts does.
     """
     *earlier_parts, last_part = runs_and_assessments.runs
     shares_file = any(part.shares_file for part in runs_and_assessments.runs)
@@ -532,8 +536,9 @@ def load_with_preparation(
 ) -> Run:
     """Load assessments and runs, after resolving knowledge bases into runs and, with --validate, validating all runs.
 
-    `knowledge_bases` are the knowledge bases among the `files`. A remark on standard error says for each run how it was
-    prepared. Raises InputError if a knowledge base or a run has errors.
+    `knowledge_bases` are the knowledge bases among the `files`; without any, this function is called only for
+    --validate. A remark on standard error says for each run how it was prepared. Raises InputError if a knowledge base
+    or a run has errors.
     """
     settings = _preparation_settings(gold, problems)
     if knowledge_bases:

@@ -87,7 +87,8 @@ def select_run_options(option_names: str, own_options: Iterable[Option] = ()) ->
 
 
 class Scoring:
-    """The options of a command line for scoring Cold Start runs: edition, policy, and all other switches.
+    """The options of a command line for scoring Cold Start runs: the edition (the version of the scorer that is
+    followed), the policy (which responses count as right, as wrong, or not at all), and all other switches.
 
     Every property raises UsageError if the value of a switch is wrong.
     """
@@ -265,9 +266,9 @@ def _output_file_rows() -> list[tuple[str, str]]:
 def _policy_item_rows() -> list[tuple[str, str]]:
     """Return a row of help for each category of responses: its name, its meaning, and the switches that take it."""
     rows = []
-    for name, item in coldstart.POLICY_CATEGORIES.items():
-        switches = sorted(f"-{side.lower()}" for side in item.sides)
-        rows.append((name, f"{item.meaning}. Legal for {', '.join(switches)}."))
+    for name, category in coldstart.POLICY_CATEGORIES.items():
+        switches = sorted(f"-{side.lower()}" for side in category.sides)
+        rows.append((name, f"{category.meaning}. Legal for {', '.join(switches)}."))
     return rows
 
 

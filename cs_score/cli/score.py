@@ -89,10 +89,12 @@ def score_inputs(task: str, command_line: CommandLine) -> AbstractContextManager
 def _write_unit_table(task: str, scored: RunsScored | PredictionsScored, unit_file: str | None) -> None:
     """Write the file of `--per-unit`: numerator and denominator of each unit of each run, by each measure.
 
-    Nothing is written if `unit_file` is None. Raises OutputError.
+    It also has the cluster of each unit. Nothing is written if `unit_file` is None. Raises OutputError if the file
+    cannot be written.
     """
     if unit_file is None:
         return
+    # Clusters are a setting of resampling. Without it they are unset, and the cluster of a unit is the unit itself.
     clusters = UNSET if scored.resampling is None else scored.resampling.clusters
     table = comparison.per_unit(task_named(task), scored.result_by_run, clusters)
     storage.write_packed(unit_file, layout.tsv(table))

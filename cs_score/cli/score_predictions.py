@@ -43,7 +43,7 @@ class PredictionsScored(Record):
 
     @property
     def has_errors(self) -> bool:
-        """Whether the inputs have problems that make the command fail; no such predictions are scored."""
+        """Whether the command fails although there are scores: never, since wrong predictions are not scored at all."""
         return False
 
     @property
@@ -180,6 +180,6 @@ def _merge_tables(text_by_run: Mapping[str, str]) -> str:
         header, *rows = text.removesuffix("\n").split("\n")
         if not lines:
             lines.append(f"run\t{header}")
-        run_cell = one_line(run, sys.maxsize)
+        run_cell = one_line(run, sys.maxsize)  # the largest width: a cell of a file is not cut
         lines.extend(f"{run_cell}\t{row}" for row in rows)
     return "\n".join(lines)

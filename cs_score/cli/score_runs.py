@@ -1,4 +1,6 @@
-"""Score the Cold Start runs of a command line for `score` and other commands, and tell people what they should know."""
+"""Score the Cold Start runs of a command line for `score` and other commands, and tell people what they should know. A
+call is the command line with its checked inputs, outputs and options. The pool are the assessments.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ class RunsScored(Record):
 
     @property
     def has_errors(self) -> bool:
-        """Whether the inputs have problems that are errors, so that the command fails."""
+        """Whether the inputs have problems that are errors, so that the command fails although there are scores."""
         return self.result.error_count > 0
 
     @property
@@ -179,7 +181,7 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
     The gold has a remark on every folder without files to load. Raises InputError if the queries cannot be read.
     """
     gold = open_gold(call.query_files, call.options_without_run_ids, problems, validates=call.has_validation)
-    return with_remarks_on_empty_folders(gold, call.files)
+    return with_remarks_on_empty_folders(gold, call.run_and_pool_files)
 
 
 def _score_in_parts(
@@ -259,7 +261,10 @@ def _remark_on_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input])
 
 
 def _remark_on_unsearched_near_misses(call: Call) -> None:
-    """Print that a run scored in parts was not searched for answers that nearly equal assessed ones."""
+    """Print that a run scored in parts was not searched for answers that nearly equal assessed ones.
+
+    Only under the usual discipline, which says how a response finds its assessment, would it be searched at all.
+    """
     if call.options.discipline == Options().discipline:
         remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")
 

@@ -87,7 +87,7 @@ def _sections_of_all_tasks() -> list[Section]:
 
 def _sections_of_task(task: str) -> list[Section]:
     """Return the sections about a task: its headline measure with the reason, and the meanings of all measures."""
-    task_named(task)  # loading a task adds its measures to the registry
+    task_named(task)  # loading a task of another package adds its measures to the table of measures
     if task == COLD_START:
         return _sections_of_cold_start()
     return _sections_of_evidence(task)
@@ -108,6 +108,7 @@ def _headline_rows_of_cold_start() -> list[tuple[str, str]]:
     """Return a row for each headline measure of Cold Start runs, with the situation in which it ranks them."""
     usual = str(default_measure(COLD_START))
     without_ldc = str(default_measure(COLD_START, has_ldc_queries=False))
+    # Edition 3.0 has no average precision, and runs without node ids cannot be ranked: their answers are nodes.
     unranked = str(default_measure(COLD_START, has_rankings=False))
     unranked_without_ldc = str(default_measure(COLD_START, has_ldc_queries=False, has_rankings=False))
     return [

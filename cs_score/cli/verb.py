@@ -1,4 +1,6 @@
-"""Make the commands of a verb such as `analyze`, one for each task: `analyze`, `analyze scifact`, `analyze claims`."""
+"""Make the commands of a verb such as `analyze`, one for each task: `analyze`, `analyze scifact`, `analyze claims`. The
+function `do_work` of a verb gets a task and a command line, and does what the verb says.
+"""
 
 from __future__ import annotations
 
@@ -73,35 +75,35 @@ class Verb(NamedTuple):
     text_of_failure: Callable[[str, str], str] = DEFAULT_PROPERTIES.text_of_failure
     """Returns an error in the format of the result, from the format and the message."""
 
-    def command(self, work: Work) -> Callable[[str], Command]:
-        """Return a function that makes the verb's command for a task. `work` does the work of the verb, for any task.
+    def command(self, do_work: Work) -> Callable[[str], Command]:
+        """Return a function that makes the verb's command for a task. `do_work` does the verb's work, for any task.
 
         This method decorates that function, after which the verb is named: `bundle_codabench` becomes the verb
         `bundle codabench`.
         """
-        verb_name = work.__name__.replace("_", " ")
+        verb_name = do_work.__name__.replace("_", " ")
 
         def make_command(task: str) -> Command:
-            """Return the command of the verb for a task, such as `analyze scifact`."""
+            """Return the command of the verb for a task, such as `analyze scifact`; it calls `do_work`."""
             if task == COLD_START:
-                return self._command_for_runs(verb_name, work)
-            return self._command_for_evidence(verb_name, task, work)
+                return self._command_for_runs(verb_name, do_work)
+            return self._command_for_evidence(verb_name, task, do_work)
 
         return make_command
 
-    def _command_for_runs(self, verb_name: str, work: Work) -> Command:
-        """Return the verb's command for Cold Start runs. The function `work` does the verb's work, for any task."""
+    def _command_for_runs(self, verb_name: str, do_work: Work) -> Command:
+        """Return the verb's command for Cold Start runs. `do_work` does the verb's work, for any task."""
         usage = self.usage_for_runs()
         files_usage = "files..." if self.needs_files else "[files...]"
         return Command(
             verb_name,
             run_options.select_run_options(usage.options, self.own_options),
             Parameter(files_usage, usage.files),
-            body=_body_for_task(work, COLD_START),
+            body=_body_for_task(do_work, COLD_START),
             properties=self._properties_of_command(COLD_START, usage, run_options.LEGEND, summary=""),
         )
 
-    def _command_for_evidence(self, verb_name: str, task: str, work: Work) -> Command:
+    def _command_for_evidence(self, verb_name: str, task: str, do_work: Work) -> Command:
         """Return the verb's command for the predictions of an evidence task.
 
         The command is named after the verb and the task, such as `analyze scifact`; only the command that scores is
@@ -116,7 +118,7 @@ class Verb(NamedTuple):
             command_name,
             self._options_for_evidence(verb_name, task),
             Parameter("[files...]", usage.files),
-            body=_body_for_task(work, task),
+            body=_body_for_task(do_work, task),
             properties=self._properties_of_command(task, usage, [section_on_files], summary),
         )
 
@@ -159,7 +161,7 @@ class Verb(NamedTuple):
         return summary or task_mode.summary
 
 
-def _body_for_task(work: Work, task: str) -> Callable[[CommandLine], int]:
+def _body_for_task(do_work: Work, task: str) -> Callable[[CommandLine], int]:
     """Return the function that does the work of a verb for a task: it takes a command line and returns a status.
 
     If the command line has --stage, the work is done for that stage of the task, such as `retrieval` of SciFact.
@@ -169,8 +171,8 @@ def _body_for_task(work: Work, task: str) -> Callable[[CommandLine], int]:
         """Do the work of the verb, such as to analyse predictions, for a command line. Return the exit status."""
         stage = command_line.get("--stage")
         if stage is None:
-            return work(task, command_line)
-        return work(stage_named(task, stage), command_line)
+            return do_work(task, command_line)
+        return do_work(stage_named(task, stage), command_line)
 
     return work_for_task
 

@@ -308,6 +308,7 @@ def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str
 def _columns_of_words(words: Sequence[str], layout: Schema) -> list[str]:
     """Return the columns of a line from its words; the words of the answer, which may be several, are joined.
 
+    The answer is the column `VALUE` of the layout.
     The list is empty if the line has fewer words than the layout has columns.
     """
     if len(words) < len(layout.columns):

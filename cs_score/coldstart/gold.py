@@ -30,9 +30,9 @@ from cs_score.coldstart.queries import (
     Selection,
     load_queries,
     parse_query_id,
-    report_languages,
     report_unknown_slots,
     select_queries,
+    warn_of_unknown_languages,
 )
 from cs_score.coldstart.ranking import AssessedClasses, RunNodes
 from cs_score.coldstart.result import UnitResult
@@ -216,7 +216,7 @@ class ColdStartGold(Record, eq=False):
         problems = ProblemLog()
         if self.query_set.was_expanded:
             edition = self.query_set.edition
-            report_languages(query, problems, report_count=2, edition=edition)
+            warn_of_unknown_languages(query, problems, report_count=2, edition=edition)
             report_unknown_slots(query, problems, report_count=2, edition=edition)
         return problems
 

@@ -123,7 +123,7 @@ def find_assessments(
     for response in responses:
         # Nearly all answers were assessed once: doing without a Judgement saves 2 % of the time of a scoring.
         follow_on = response.follow_on
-        only_assessment = None if follow_on.judgements is not None else follow_on.assessment
+        only_assessment = None if follow_on.judgements is not None else follow_on.first_assessment
         is_same_query = only_assessment is not None and only_assessment.query is response.query
         if only_assessment is not None and is_same_query and only_assessment.answer == response.answer:
             assessment_by_index[response.index] = only_assessment
@@ -155,7 +155,7 @@ class _Matching(NamedTuple):
         """
         query = response.query
         follow_on = response.follow_on
-        is_assessed = follow_on.assessment is not None
+        is_assessed = follow_on.first_assessment is not None
         judgement = follow_on.judgement_of(query, response.answer) if is_assessed else None
         if judgement is not None or self.compared_form is None:
             return judgement
@@ -420,7 +420,7 @@ def build_tree(
             orphans.refuse_or_report(assessment)
             continue
         tree.add(name)
-        # The first assessment of a class decides on the slot that is filled below it.
+        # The first assessment of a class with a next slot decides on the slot that is filled below the class.
         if name not in tree.is_single_valued_by_node:
             _record_next_slot(tree, name, assessment.query)
         if assessment.is_accepted:
@@ -437,7 +437,7 @@ def _record_next_slot(tree: ClassTree, class_name: str, query: LinkedQuery) -> N
     """
     if len(query.slots) < 2:
         return
-    _, next_slot, *_ = query.slots
+    next_slot = query.slots[1]
     predicate = find_predicate(next_slot)
     tree.is_single_valued_by_node[class_name] = predicate is not None and predicate.is_single_valued
 
@@ -554,7 +554,7 @@ def place_responses(
 
     1. the class of its assessment, if the assessment accepts the answer,
     2. the class of an accepted assessment of the same answer with another justification. A response that was assessed
-       as wrong gets this class only if the query of its assessment is about an answer which no assessment accepts,
+       as wrong gets this class only if its query is about a parent answer without an accepting assessment,
     3. the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`.
 
     Classes that the tree does not have yet are added to it.
@@ -741,6 +741,7 @@ class Counting:
         """
         self.assessment_by_index = assessment_by_index
         self.labels_by_index = labels_by_index
+        # Index of a duplicate -> the response that it repeats; index of a nominal response -> the lines of its node.
         self.repeated_response_by_index: dict[int, Response] = {}
         self.nominal_lines_by_index: dict[int, Sequence[Response]] = {}
         self._policy = policy

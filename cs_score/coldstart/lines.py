@@ -103,16 +103,16 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
     """The query about one answer, and the assessments of that answer in the pool.
 
     `id` is the short id of the query. `query` is the query that was answered, None if a query file defines a query with
-    this id. `assessment` is the first assessment of the answer, `accepting_assessment` the last one that accepts it.
-    `judgements` has the judgement (the assessment that counts) for each justification of the answer, by the query and
-    the answer. It is None if there are fewer than two assessments, as for most answers: a single one needs no
+    this id. `first_assessment` is the first assessment of the answer, `accepting_assessment` the last one that accepts
+    it. `judgements` has the judgement (the assessment that counts) for each justification of the answer, by the query
+    and the answer. It is None if there are fewer than two assessments, as for most answers: a single one needs no
     dictionary.
     """
 
     id: str
     query: LinkedQuery | None
     accepting_assessment: Assessment | None = None
-    assessment: Assessment | None = None
+    first_assessment: Assessment | None = None
     judgements: dict[tuple[LinkedQuery, Answer], Judgement] | None = None
 
     def copy(self) -> FollowOn:
@@ -122,7 +122,7 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
             id=self.id,
             query=self.query,
             accepting_assessment=self.accepting_assessment,
-            assessment=self.assessment,
+            first_assessment=self.first_assessment,
             judgements=judgements,
         )
 
@@ -131,13 +131,14 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         if assessment.is_accepted:
             self.accepting_assessment = assessment
         # Nearly all answers have one assessment: for them no dictionary is made.
-        if self.assessment is None:
-            self.assessment = assessment
+        if self.first_assessment is None:
+            self.first_assessment = assessment
             return
         if self.judgements is None:
             self.judgements = {}
             # With the second assessment, the first one goes into the dictionary, too.
-            add_judgement(self.judgements, (self.assessment.query, self.assessment.answer), self.assessment)
+            first_assessment = self.first_assessment
+            add_judgement(self.judgements, (first_assessment.query, first_assessment.answer), first_assessment)
         add_judgement(self.judgements, (assessment.query, assessment.answer), assessment)
 
     def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
@@ -148,11 +149,11 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         if self.judgements is not None:
             return self.judgements.get((query, answer))
         # There is no dictionary for a single assessment.
-        assessment = self.assessment
-        if assessment is None:
+        only_assessment = self.first_assessment
+        if only_assessment is None:
             return None
-        is_same_answer = assessment.query is query and assessment.answer == answer
-        return Judgement(assessment, is_ambiguous=False) if is_same_answer else None
+        is_same_answer = only_assessment.query is query and only_assessment.answer == answer
+        return Judgement(only_assessment, is_ambiguous=False) if is_same_answer else None
 
 
 FOLLOW_ON_PLACEHOLDER: Final = FollowOn("", None)
@@ -443,7 +444,7 @@ class Links(Struct, eq=False):
         follow_on = self.find_follow_on(query.short_id)
         if follow_on is not None and follow_on.accepting_assessment is not None:
             return follow_on.accepting_assessment.value_class
-        is_unassessed = follow_on is not None and follow_on.assessment is None
+        is_unassessed = follow_on is not None and follow_on.first_assessment is None
         if is_unassessed and self._was_only_skipped(query.short_id):
             raise _error_of_query_without_class(query)
         # The answer was not accepted: it is in the wrong bin below the class of the query that it answers.

@@ -20,11 +20,22 @@ from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import POOL, RUN
 from cs_score.base.sources import Input, InputDigest, checked_entry, name_of, name_without_compression, open_source
-from cs_score.coldstart import lines, queries, tab_files
+from cs_score.coldstart import queries, tab_files
 from cs_score.coldstart.file_columns import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.forms import command_removing_nil_lines, conversion_command, describe_folder, is_nil_line
 from cs_score.coldstart.limits import DiscardRules
-from cs_score.coldstart.lines import Answer, Assessment, FollowOn, LinkedQuery, Links, Response
+from cs_score.coldstart.lines import (
+    FOLLOW_ON_PLACEHOLDER,
+    JUDGMENT_OF_CODE,
+    Answer,
+    Assessment,
+    FollowOn,
+    LinkedQuery,
+    Links,
+    Response,
+    SkippedLine,
+    link_follow_on,
+)
 from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
 from cs_score.coldstart.queries import QueryId, QuerySet, has_slot, language_code, read_query_id
 from cs_score.problems.log import Detail, Place, ProblemLog
@@ -314,7 +325,7 @@ class Loading:
         follow_ons = links.follow_ons
         gold_follow_ons = self._gold_follow_ons
         makes_follow_ons_late = self._makes_follow_ons_late
-        not_yet_made = lines.FOLLOW_ON_PLACEHOLDER
+        not_yet_made = FOLLOW_ON_PLACEHOLDER
         for line_number, text, columns in tab_file.lines:
             # The columns before the answer: the query, the confidence, the type of the answer.
             full_id, slot, run_id, relation, value, value_type, provenance, confidence_text = columns[:8]
@@ -509,13 +520,15 @@ class Loading:
     ) -> Assessment:
         """Return the assessment that a line gives for an answer to `query`.
 
-        `follow_on_id` is the short id of the follow-on query about the answer. Raises InputError if the judgment on the
-        answer, or that on its justification, is no assessment code such as `C` for correct.
+        `follow_on_id` is the short id of the follow-on query about the answer. The line also gives the equivalence
+        class of the answer (`value_class`), the mention type of the answer, such as NAM (`value_mention`), and the best
+        mention type of the class (`class_mention`). Raises InputError if the judgment on the answer, or that on its
+        justification, is no assessment code such as `C` for correct.
         """
         line_number, text, columns = line
         code = columns[positions.code]
         for judgment_code in (code, columns[positions.provenance_code]):
-            if judgment_code not in lines.JUDGMENT_OF_CODE:
+            if judgment_code not in JUDGMENT_OF_CODE:
                 raise self._error_of_unknown_code(judgment_code, line_number)
         value_mention, class_mention = self._mention_types(columns, positions)
         return Assessment(
@@ -523,7 +536,7 @@ class Loading:
             text=text,
             query=query,
             answer=answer,
-            judgment=lines.JUDGMENT_OF_CODE[code],
+            judgment=JUDGMENT_OF_CODE[code],
             is_accepted=code in _ACCEPTING_CODES,
             value_class=sys.intern(columns[positions.value_class]),
             value_mention=value_mention,
@@ -571,7 +584,7 @@ class Loading:
         problem = "Unknown assessment code: "
         if self._edition.names_unknown_code:
             problem += f"{code} in file: {self._file} at line: {line_number}"
-        remedy = f"the codes are {' '.join(lines.JUDGMENT_OF_CODE)}"
+        remedy = f"the codes are {' '.join(JUDGMENT_OF_CODE)}"
         return self._error_at_line(line_number, problem, remedy, "UNKNOWN_ASSESSMENT_CODE")
 
     def _mention_types(self, columns: Sequence[str], positions: _AssessmentPositions) -> tuple[str | None, str | None]:
@@ -616,7 +629,7 @@ class Loading:
         answered_query = follow_on.query
         if answered_query is None or answered_query.full_id != parent_id:
             return None
-        return lines.link_follow_on(answered_query, short_id)
+        return link_follow_on(answered_query, short_id)
 
     def _find_query_by_last_component(self, full_id: str, line_number: int) -> LinkedQuery:
         """Return the query that a line names, after looking it up by the last component of its id.
@@ -678,7 +691,7 @@ class Loading:
         follow_on = self.links.find_follow_on(short_id)
         if follow_on is None or follow_on.query is None:
             return None
-        return lines.link_follow_on(follow_on.query, short_id)
+        return link_follow_on(follow_on.query, short_id)
 
     def _why_not_loaded(self, full_id: str, parts: QueryId, namesake: LinkedQuery | None) -> str:
         """Return the likely reason why no query has the id that a line names, with a remedy.
@@ -720,7 +733,7 @@ class Loading:
         """
         if not parts.prefix or not self.query_set.would_expand_to(parts.short_id):
             return "no query file defines it; are the query files and -expand the right ones?"
-        base, _, _ = parts.prefix.rpartition("_")
+        base, _, _ = parts.prefix.rpartition("_")  # "CSX" of the prefix "CSX_ENG", which ends in a language
         return (
             f"it is an entry point of an LDC query: score with -expand {base}; for commands without -expand, "
             f"cs-score validate-queries -expand -query_base {base} QUERIES.xml NEW.xml makes the query file"
@@ -898,7 +911,7 @@ class Loading:
         kind (run lines or assessments) before it.
         """
         line_number, text, _ = line
-        skipped_line = lines.SkippedLine(
+        skipped_line = SkippedLine(
             follow_on_id=follow_on_id,
             docid=tab_files.document_of(provenance),
             accepted_line_count=accepted_line_count,

@@ -142,7 +142,7 @@ def remarks_on_near_misses(run: Run) -> list[str]:
     if run.gold.options.discipline != Options().discipline:
         return []
     # All lines and assessments with the same answer share one follow-on query, which has its assessments.
-    unassessed = [response for response in run.links.responses if response.follow_on.assessment is None]
+    unassessed = [response for response in run.links.responses if response.follow_on.first_assessment is None]
     near_misses = _find_near_misses(unassessed, _assessments_of_same_queries(run, unassessed))
     remarks = []
     if near_misses:

@@ -481,7 +481,7 @@ class Options(Record):
             raise UsageError(unknown_discipline_message(self.discipline))
 
     def as_json(self) -> dict[str, object]:
-        """Return the options as the JSON object that the origin of scores records.
+        """Return the options as a JSON object, for the record of how scores were made (their origin).
 
         The object has each recorded option by its name: `{"discipline": "ASSESSED", "right": ["CORRECT"], ...}`.
         """
@@ -921,7 +921,8 @@ def options_of_values(values: Mapping[str, Any]) -> Options:
 def switch_words(options: Options) -> list[str]:
     """Return the words of a command line that sets these options, except for the policy and the limits.
 
-    For example, `["-discipline", "ASSESSED", "-expand", "CSX"]`. Options that origins do not record are left out.
+    For example, `["-discipline", "ASSESSED", "-expand", "CSX"]`. Options without effect on scores are left out, as in
+    the record of how scores were made.
     """
     words = []
     for option in SWITCHES:
@@ -982,11 +983,12 @@ def _read_policy(text: str, base: Options, default_text_by_side: dict[str, str],
 def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) -> Justifications:
     """Return the limits on justifications that a part of a policy names, such as `1:3`.
 
-    Raises UsageError for another text, and if the edition in the options `base` has no limits. The message then begins
-    with the switch and its value (`beginning_of_message`).
+    Raises UsageError for another text. If the edition in the options `base` has no limits, the message of the error
+    begins with the switch and its value (`beginning_of_message`).
     """
     if not base.edition.has_limits:
-        raise UsageError(f"{beginning_of_message}: edition {base.follow} has no limits on justifications")
+        edition_name = base.follow
+        raise UsageError(f"{beginning_of_message}: edition {edition_name} has no limits on justifications")
     return Justifications.parse(text)
 
 

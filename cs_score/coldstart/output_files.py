@@ -539,7 +539,7 @@ def _labels_text(labels: Labels, category: str) -> str:
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Yield the texts of rankings, which are the second part of `.debug`; its first and its last line are left out.
+    """Yield the texts of rankings for the second part of `.debug`, without the first and last line of this part.
 
     The text of a ranking shows the answers to be found (classes), the answers of the run in rank order (nodes), and the
     average precision.

@@ -416,7 +416,8 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
 def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], rankings: Iterable[Ranking]) -> None:
     """Write two files with the texts of a part for the debug file: its responses and its rankings.
 
-    The files are complete at once, before the other outputs of the call: the debug file is put together from them.
+    The files are written immediately, because the debug file is put together from them. Other outputs of the call are
+    held back until its end.
     """
     responses = responses_text(tallies_of(units))
     with outputs_immediately():
@@ -458,8 +459,8 @@ def _depends_on_other_parts(run: Run) -> bool:
     """Return whether the scores of a part may depend on other parts; `run` has the lines of the part."""
     if len(run.lines_by_run_and_unit) > 1:  # the scores of one run may depend on another run
         return True
-    # The node id of a line without parent line does not begin with a query id. Average precision then mixes nodes of
-    # different queries, which may be in different parts.
+    # The node id of a line without parent line does not begin with a query id. Lines of different queries may then have
+    # equal node ids, and average precision takes them for one node, although they may be in different parts.
     return bool(run.links.lines_without_parent)
 
 

@@ -337,7 +337,9 @@ class QuerySet(Record, dict=True):
         return frozenset(ids)
 
 
-def report_languages(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
+def warn_of_unknown_languages(
+    query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST
+) -> None:
     """Warn of each entry point of a query whose document id names no language; English is assumed for it.
 
     `report_count` is the number of times that the reference program reports each problem.
@@ -372,7 +374,7 @@ def build_query_set(
         return QuerySet(by_id=query_by_id, ldc_id_by_query={}, was_expanded=False, edition=edition)
     queries_of_files = list(query_by_id.values())  # the loop below adds queries to the dictionary
     for query in queries_of_files:
-        report_languages(query, problems, edition=edition)
+        warn_of_unknown_languages(query, problems, edition=edition)
         # The reference reports the slots again for each entry point.
         report_unknown_slots(query, problems, report_count=len(query.entry_points), edition=edition)
         expansions = _expand_entry_points(query, id_base, edition)
@@ -419,7 +421,7 @@ def _expand(query: Query, entry_point: EntryPoint, id_base: str, edition: Editio
     return Query(
         prefix=f"{id_base}_{language}",
         short_id=short_id,
-        base_id=short_id,
+        base_id=short_id,  # the query is the base of its follow-on queries
         slots=query.slots,
         entry_points=(entry_point,),
         place=query.place,
@@ -565,8 +567,9 @@ class _QueryReader:
         remarks = []
         if self._ids_of_queries_without_slots:
             count = len(self._ids_of_queries_without_slots)
-            verb = "queries name no slot and are" if count > 1 else "query names no slot and is"
-            remarks.append(f"{self._name}: {count} {verb} left out ({join_first(self._ids_of_queries_without_slots)})")
+            subject_and_verb = "queries name no slot and are" if count > 1 else "query names no slot and is"
+            first_ids = join_first(self._ids_of_queries_without_slots)
+            remarks.append(f"{self._name}: {count} {subject_and_verb} left out ({first_ids})")
         if self._texts_with_outer_blanks:
             texts = join_first([repr(text) for text in self._texts_with_outer_blanks])
             remarks.append(
@@ -633,7 +636,7 @@ class _QueryReader:
             hops_without_written_slot=frozenset({0}) if lacks_slot0 else frozenset(),
             has_only_slot_tag=has_only_slot_tag,
         )
-        report_languages(query, self._problems, edition=self._edition)
+        warn_of_unknown_languages(query, self._problems, edition=self._edition)
         return query
 
     def _slots_of(self, fields: Mapping[str, str]) -> tuple[str, ...]:
@@ -1065,9 +1068,10 @@ def _listed_in_file(file: Input) -> list[_ListedQuery]:
 
 
 def _read_listed_query(line: str, line_number: int) -> _ListedQuery:
-    """Return the item in a line of a file for `-queries`, such as `CSX_0001 CSX_ENG_00fb79cef8 1`.
+    """Return the query in a line of a file for `-queries`, such as `CSX_0001 CSX_ENG_00fb79cef8 1`.
 
-    If the line ends in a blank or a carriage return, its third column is empty.
+    The columns are the id of an LDC query, the query to be scored, and the last hop to be scored (hop limit). If the
+    line ends in a blank or a carriage return, its third column is empty.
     """
     columns = _SPACES.split(line.removesuffix("\n"))
     has_limit = len(columns) > 2

@@ -238,6 +238,7 @@ class _ResampledRows:
         if variant == "LDCMEAN":
             return self._macro_averages(self._mean_rows())
         drawn_rows = self._best_rows() if variant == "LDCMAXI" else self._slot_filling_rows()
+        # A macro average takes the mean of scores, not of counts, and counts only rows with ground truth.
         rows_for_macro = [self._row_for_macro(drawn_row) for drawn_row in drawn_rows]
         return self._micro_averages(drawn_rows) | self._macro_averages(rows_for_macro)
 

@@ -742,15 +742,15 @@ def _rows_of_values(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
             yield {**_values_of_score(run, heading, measure), **settings}
 
 
-def _values_of_score(run: RunScoresRecord, heading: str, measure: str) -> dict[str, object]:
+def _values_of_score(run: RunScoresRecord, run_name: str, measure: str) -> dict[str, object]:
     """Return the cells of a score in a table of values: `{"run_id": "RUN1", "measure": "SF-AP", "score": 0.5, ...}`.
 
-    Further cells are the limits of the score and its signature. `heading` is the name of the run for the table.
+    Further cells are the limits of the score and its signature. `run_name` is the name of the run for the table.
     """
     limits = _limits_of_score(run, measure)
     signature = Signature.parse(run.signature).of(measure)
     return {
-        "run_id": heading,
+        "run_id": run_name,
         "measure": measure,
         "score": run.scores.get(measure),
         "low": limits.low,

@@ -59,7 +59,8 @@ def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
     remarks = _remarks_on_policy(policy)
     if len(run.run_ids) > 1:
         remarks.append(_remark_on_several_runs(run.run_ids))
-        if not is_left_out(run.gold.options.samples):
+        has_samples_option = not is_left_out(run.gold.options.samples)
+        if has_samples_option:  # resampling the first run narrows the queries of the later ones
             remarks.append(_SAMPLES_WITH_SEVERAL_RUNS)
     if run.links.lines_without_parent:
         remarks.append(_remark_on_lines_without_parent(run.links.lines_without_parent))
@@ -169,7 +170,10 @@ def _cause_of_excess(ranking: Ranking) -> tuple[str, list[RankedNode]]:
 
 
 def _node_text(node: RankedNode, lines: Sequence[Response]) -> str:
-    """Return a description of a ranked node and its lines: `node CSX_1:E1, run.tab line 3, 4, V = 2.0000`."""
+    """Return a description of a ranked node and its lines: `node CSX_1:E1, run.tab line 3, 4, V = 2.0000`.
+
+    V is the value of the node in average precision. The lines may be in several files; then all files come first.
+    """
     files = " and ".join(dict.fromkeys(line.file for line in lines))
     numbers = join_first(line.number for line in lines)
     return f"node {node.name}, {files} line {numbers}, V = {node.value:.4f}"
@@ -463,7 +467,7 @@ class CallScorer:
 
         See the rule nothing-to-score.
         """
-        if not run.cluster_by_query:
+        if not run.cluster_by_query:  # there is a cluster for each scored query
             reason = "no query was chosen"
         elif self._gold.query_set.ldc_id_by_query and not run.tables.sf.rows:
             reason = f"run {run.run_id} has no row"
@@ -750,8 +754,9 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
         return QueryResult(query, problems=gold.problems, counting_error=error)
     tallies = []
     for tally in counting.tally(tree, responses_by_class):
-        hop_limit = _hop_limit_of_row(tally.name, unit, query)
-        if tree.depth(tally.name) <= hop_limit:
+        row_name = tally.name  # the query, or the class of the first hop above the counted classes
+        hop_limit = _hop_limit_of_row(row_name, unit, query)
+        if tree.depth(row_name) <= hop_limit:
             tallies.append(tally)
     return QueryResult(query, tuple(tallies), problems=gold.problems)
 

@@ -160,7 +160,7 @@ class AbstractsMode(Mode):
         is that the abstract is missed.
         """
         if abstract not in entries_by_abstract:
-            first_set_json = self.entries_to_json(sets[:1])
+            first_set_json = self.entries_to_json(sets[:1])  # one set is enough to make the abstract right
             return [Fault(kind=MISSED_ABSTRACT, part=abstract, predicted=None, gold=first_set_json)]
         entries = scorable_entries(entries_by_abstract[abstract])
         faults = _label_faults(abstract, sets, entries)

@@ -129,7 +129,7 @@ class Claims(AbstractsMode):
     )
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """Return precision, recall and F1 of documents and of sentences, then the label accuracy."""
+        """Return precision, recall and F1 of abstracts (documents) and of sentences, then the label accuracy."""
         totals: Any = ClaimCounts(*sums)
         predicted_abstracts = totals.abstract_tp + totals.abstract_fp
         gold_abstracts = totals.abstract_tp + totals.abstract_fn
@@ -771,9 +771,9 @@ class _PredictedEntries:
         if is_nan:
             return None
         label_key = as_key(label)
-        if label_key not in self._first_entry_by_label:
+        if label_key not in self._first_entry_by_label:  # the entries read so far do not have the label
             self._read_up_to_label(label_key)
-        if label_key not in self._first_entry_by_label:
+        if label_key not in self._first_entry_by_label:  # no entry has it
             return None
         position, entry = self._first_entry_by_label[label_key]
         if position not in self._keys_by_position:  # keys are made once for each entry

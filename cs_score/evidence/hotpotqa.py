@@ -332,7 +332,7 @@ class FactCorrectionScorer:
         self._right_counts = [len(self._predicted_keys & gold_keys) for gold_keys in self._gold_keys]
 
     def rows_after_correction(self, fault: Fault) -> Sequence[Row]:
-        """Return the rows of the questions after the correction of a fault, in the order of the questions.
+        """Return the rows of all questions with this prediction after the correction of a fault, in their order.
 
         Raises InputError if the corrected prediction cannot be scored.
         """
@@ -340,6 +340,7 @@ class FactCorrectionScorer:
         can_use_counts = is_fault_of_fact and self._has_facts
         if not can_use_counts:
             return self._score_whole_prediction(fault)
+        # The scores of facts depend only on the numbers of predicted, right and gold facts. Gold does not change.
         change = self._change_of_facts(fault)  # `difference` is 1 for a new fact, -1 for a removed one, or 0
         predicted_count = len(self._predicted_keys) + change.difference
         rows: list[Row] = []
@@ -436,9 +437,9 @@ def _answers_and_facts(value: object) -> dict[str, Any]:
 
 
 def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
-    """Return predictions that have an object for each question, converted to the official form.
+    """Return predictions with an object for each question, converted to the official form; None for other texts.
 
-    The text of the file has these objects on lines of their own or in one JSON value. Return None for any other text.
+    `text` is the text of the file: a line for each object, or one JSON value with all of them.
     """
     form_and_content = forms.predictions_by_question(_value_of_text(text))
     if form_and_content is None:
@@ -597,7 +598,7 @@ def normalise_answer(answer: str) -> str:
 def compare_answers(predicted_answer: str, gold_answer: str) -> AnswerAgreement:
     """Return how well a predicted answer agrees with the answer of gold, from the words that both have in common.
 
-    Both answers are normalised. The answers "yes", "no" and "noanswer" do not agree with any other answer.
+    Both answers must have been normalised before. The answers "yes", "no" and "noanswer" agree with no other answer.
     """
     exact_match = float(predicted_answer == gold_answer)
     is_special = predicted_answer in SPECIAL_ANSWERS or gold_answer in SPECIAL_ANSWERS

@@ -370,6 +370,7 @@ class Mode(ABC):
         for files that cannot be scored, and UsageError for invalid options.
         """
         files = self._read_files(gold, predictions, options)
+        # `files.mode` is this task with the chosen options.
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
 
     def _read_files(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:

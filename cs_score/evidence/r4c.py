@@ -481,7 +481,10 @@ def _faults_of_aligned_fact(step_number: int, predicted: Fact, gold: Fact) -> li
 
 
 def _correct_step(step: Sequence[Any], fault: Fault) -> list[Any]:
-    """Return a predicted step in which the wrong entities or the wrong relation of a fault are replaced."""
+    """Return a predicted step in which the wrong entities or the wrong relation of a fault are replaced.
+
+    The field `gold` of the fault is a pair of entities for wrong entities, else a relation.
+    """
     if fault.kind == WRONG_ENTITY:
         head, tail = fault.gold
         return _replace_in_step(step, head=head, tail=tail)
@@ -541,7 +544,7 @@ def load_packages() -> None:
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]  # "scipy" of "scipy.optimize"
         raise MissingExtraError(package, EXTRA) from None
-    except OSError:
+    except OSError:  # raised if the libraries of scipy cannot be mapped into the address space
         problem = f"scipy needs {_SCIPY_MEGABYTES} MB of address space, and there is less; raise the limit (ulimit -v)"
         raise CsScoreError(problem) from None
 

@@ -62,11 +62,12 @@ def read_input(
     """
     role_in_signature = GOLD if role == "gold" else RUN
     with open_input(file_or_value, role, has_lines=has_lines) as source, ErrorLocation(source.name):
-        content = read_content(source)
+        content_or_converted = read_content(source)
         digest = source.digest(role_in_signature)
-    if isinstance(content, ConvertedContent):
-        return InputContent(source.name, content.content, digest, notices=(f"{source.name}: {content.notice}",))
-    return InputContent(source.name, content, digest)
+    if isinstance(content_or_converted, ConvertedContent):
+        converted = content_or_converted
+        return InputContent(source.name, converted.content, digest, notices=(f"{source.name}: {converted.notice}",))
+    return InputContent(source.name, content_or_converted, digest)
 
 
 def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = False) -> Source:

@@ -83,7 +83,7 @@ def document_of(
         signature=str(origin.signature),
         origin=origin,
         run=result.system or UNSET,
-        head=result.head or UNSET,
+        head=result.head or UNSET,  # sentences on the inputs, shown above the scores
         scores=result.scores,
         undefined=result.undefined or UNSET,
         units=_units_of(result) if with_units else UNSET,

@@ -240,7 +240,7 @@ def _match_by_id(gold: InputContent, predictions: InputContent) -> list[Predicti
     for key, position in predicted_positions.items():
         if key not in gold_positions:
             raise _unknown_claim_error(gold, predictions, position)
-    _check_claim_counts(gold, predictions)
+    _check_claim_counts(gold, predictions)  # with equal counts of claims, each claim of gold has a prediction
     return [predictions.content[predicted_positions[key]] for key in gold_positions]
 
 
@@ -750,7 +750,8 @@ class Label(Stage):
         """Return the prediction for a claim as a JSON object, in which gold's labels replace wrong labels."""
         labels = dict(unit.prediction.content)
         for fault in faults:
-            labels[str(fault.part)] = fault.gold
+            document = str(fault.part)
+            labels[document] = fault.gold
         return self.prediction_to_json(Prediction(unit.prediction.id, labels))
 
     def further_table(self, sums: Sequence[float]) -> list[tuple[str, ...]]:

@@ -223,15 +223,16 @@ def _complete_new_lines(
 def _judged_class(line: LabelledLine, gold: UnitGold) -> str:
     """Return the name of the equivalence class that a line of a run or its assessment gives.
 
-    The name is empty if neither of them gives one.
+    The name is empty if neither of them gives one. An assessment of the line has the same answer. It also has the same
+    evidence, unless the rules match lines by their answers alone (the key "answer").
     """
-    key = gold.rules.key
-    if line.class_name or key is None:
+    if line.class_name or gold.rules.run_has_labels:  # lines with labels of their own have no assessments
         return line.class_name
+    is_answer_enough = gold.rules.key == "answer"
     for assessment in gold.lines:
         has_same_answer = assessment.answer == line.answer
         has_same_evidence = assessment.evidence == line.evidence
-        if has_same_answer and (has_same_evidence or key == "answer"):
+        if has_same_answer and (has_same_evidence or is_answer_enough):
             return assessment.class_name
     return ""
 

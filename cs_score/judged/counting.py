@@ -200,7 +200,7 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
     assessments of the unit contradict each other.
     """
     assessment_by_key: dict[object, LabelledLine] = {}  # remains empty if the lines of the run have labels
-    if gold.rules.key is not None:
+    if gold.rules.key is not None:  # the columns by which answers are matched to assessments
         assessment_by_key = index_assessments(gold, gold.rules.key)
     sorted_lines = sorted(lines, key=_confidence_of_line, reverse=True)
     judgments = [_judge_line(line, gold.rules, assessment_by_key) for line in sorted_lines]

@@ -16,7 +16,7 @@ from cs_score.judged.counting import JudgedLine, UnitCount, UnitGold, weight_by_
 from cs_score.judged.labelled_lines import LabelledLine
 from cs_score.judged.policy import DUPLICATE, UNASSESSED
 
-_MOST_SIMILAR: Final = 3
+_MOST_SHOWN_ASSESSMENTS: Final = 3
 """The largest number of assessments with the same answer, and of those with the same evidence, that are shown."""
 
 
@@ -103,7 +103,7 @@ def _same_answer_lines(line: LabelledLine, assessments: Sequence[LabelledLine]) 
     """
     spelling = _normalise_spelling(line.answer)
     same_answers = [assessment for assessment in assessments if _normalise_spelling(assessment.answer) == spelling]
-    for assessment in same_answers[:_MOST_SIMILAR]:
+    for assessment in same_answers[:_MOST_SHOWN_ASSESSMENTS]:
         likeness = "same answer"
         if assessment.answer != line.answer:
             likeness = "differs in blanks, Unicode form or letter case only"
@@ -120,7 +120,7 @@ def _same_evidence_lines(line: LabelledLine, assessments: Sequence[LabelledLine]
     if not line.evidence:
         return
     same_evidence = [assessment for assessment in assessments if assessment.evidence == line.evidence]
-    for assessment in same_evidence[:_MOST_SIMILAR]:
+    for assessment in same_evidence[:_MOST_SHOWN_ASSESSMENTS]:
         yield f"    same evidence: {short_text(assessment.answer)} is {assessment.label} (line {assessment.number})"
 
 

@@ -158,7 +158,8 @@ def pair_with_own_labels(
     """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels of their own.
 
     `lines_by_unit` holds the lines of all runs of the file, and `answers_by_unit` the lines of the run that is scored.
-    The gold has no assessments. It only says how many answers the unit wants and which groups it belongs to.
+    The gold has no assessments. It only says how many answers the unit wants, and names its groups. Units without
+    answers of the scored run are yielded, too.
     """
     for unit in lines_by_unit:
         yield unit, _gold_of_unit(unit, (), run, rules), answers_by_unit.get(unit, ())

@@ -233,7 +233,7 @@ class Pool(Mode):
         return [chosen_name]
 
     def mode_for_system(self, system: str, systems: Sequence[str]) -> Self:
-        """Return the task that scores the run with the name `system`, which is one of the `systems` of a file.
+        """Return this task with the options for one run of a file. `system` names the run, `systems` all its runs.
 
         If the file has several runs, the options of the returned task name this run, so that each run has a signature
         of its own.
@@ -423,7 +423,7 @@ class Pool(Mode):
         if not units:
             return UnitsUnderPolicy(policy_text, units)
         rules = units[0].gold.rules  # all units have the same
-        check_labels(other_policy, _count_labels(units), rules.file)
+        check_labels(other_policy, _count_labels(units), rules.file)  # only raises errors
         other_rules = replace(rules, value_by_label=_value_by_label(other_policy))
         return UnitsUnderPolicy(policy_text, _with_rules(units, other_rules))
 

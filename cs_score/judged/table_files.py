@@ -85,9 +85,9 @@ class JudgedTable:
 
         Raises InputError, with the line, if the file is no table.
         """
-        later_lines = _decoded_lines(self._source)
-        first_line = next(later_lines, "")  # which shows the format of the file
-        lines = chain([first_line], later_lines)
+        decoded_lines = _decoded_lines(self._source)
+        first_line = next(decoded_lines, "")  # which shows the format of the file
+        lines = chain([first_line], decoded_lines)  # `decoded_lines` has no first line any more
         file_format = self._format_of_file(first_line)
         self._check_first_line(first_line, file_format)
         if file_format == ".jsonl":

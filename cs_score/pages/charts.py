@@ -35,7 +35,7 @@ _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 _MARGIN: Final = 14.0
 _TITLE_HEIGHT: Final = 26.0
 
-_KINDS_OF_NUMBERS: Final = ("tick", "note", "axis-title")
+_CLASSES_OF_NUMBERS: Final = ("tick", "note", "axis-title")
 """Texts of numbers, whose hyphens are minus signs; labels may be ids."""
 
 _MARKER_SHAPES: Final = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.5L4.5 3.5h-9z")
@@ -107,21 +107,26 @@ class Drawing:
         yield
         self._parent = self._root
 
-    def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
-        """Draw a straight line; `kind` is its class in the style sheet."""
-        self._add("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
+    def line(self, css_class: str, x1: float, y1: float, x2: float, y2: float) -> None:
+        """Draw a straight line; `css_class` is its class in the style sheet."""
+        self._add("line", css_class, x1=x1, y1=y1, x2=x2, y2=y2)
 
-    def rectangle(self, kind: str, x: float, y: float, width: float, height: float, title: str | None = None) -> None:
+    def rectangle(
+        self, css_class: str, x: float, y: float, width: float, height: float, title: str | None = None
+    ) -> None:
         """Draw a filled rectangle; a pointer over it shows `title`."""
-        self._add("rect", kind, title, x=x, y=y, width=width, height=height)
+        self._add("rect", css_class, title, x=x, y=y, width=width, height=height)
 
-    def path(self, kind: str, points: Iterable[tuple[float, float]]) -> None:
-        """Draw straight lines from point to point, as `M10 20L30 40` in SVG. `kind` is the class in the style sheet."""
+    def path(self, css_class: str, points: Iterable[tuple[float, float]]) -> None:
+        """Draw straight lines from point to point, as `M10 20L30 40` in SVG.
+
+        `css_class` is their class in the style sheet.
+        """
         steps = []
         for position, (x, y) in enumerate(points):
             command = "M" if position == 0 else "L"  # move to the first point, draw a line to the others
             steps.append(f"{command}{_pair(x, y)}")
-        self._add("path", kind, d=" ".join(steps))
+        self._add("path", css_class, d=" ".join(steps))
 
     def marker(self, position: int, x: float, y: float, title: str | None = None) -> None:
         """Draw a marker at the point `x`, `y`; a pointer over it shows `title`.
@@ -132,26 +137,33 @@ class Drawing:
         self._add("path", f"fill{position + 1}", title, d=shape, transform=f"translate({_pair(x, y)})")
 
     def text(
-        self, kind: str, x: float, y: float, text: str, *, anchor: str = "start", max_width: float = WIDTH
+        self, css_class: str, x: float, y: float, text: str, *, anchor: str = "start", max_width: float = WIDTH
     ) -> None:
         """Write a line of text at the point `x`, `y`.
 
-        A text wider than `max_width` units is cut, and a pointer over it shows all of it. `kind` is its class in the
-        style sheet. `anchor` says which part is at the point: the `start`, the `middle` or the `end` of the text.
+        A text wider than `max_width` units is cut, and a pointer over it shows all of it. `css_class` is its class in
+        the style sheet. `anchor` says which part is at the point: the `start`, the `middle` or the `end` of the text.
         """
-        self._write(text, max_width, kind, x=x, y=y, **{"text-anchor": anchor})
+        self._write(text, max_width, css_class, x=x, y=y, **{"text-anchor": anchor})
 
-    def upright_text(self, kind: str, x: float, y: float, text: str, *, max_width: float | None = None) -> None:
+    def row_label(self, css_class: str, baseline: float, text: str) -> None:
+        """Write the label of a row, or the title above the labels, at the left edge of the chart. Labels end alike.
+
+        `baseline` is the height on which its letters stand. `css_class` is its class in the style sheet.
+        """
+        self.text(css_class, LABELS_WIDTH, baseline, text, anchor="end", max_width=LABELS_WIDTH)
+
+    def upright_text(self, css_class: str, x: float, y: float, text: str, *, max_width: float | None = None) -> None:
         """Write a line of text that runs from the bottom to the top.
 
         Without `max_width` the middle of the text is at the point. With it the text begins at the point and is cut to
-        so many units. `kind` is its class in the style sheet.
+        so many units. `css_class` is its class in the style sheet.
         """
         transform = f"translate({_pair(x, y)}) rotate(-90)"
         if max_width is None:
-            self._write(text, math.inf, kind, transform=transform, **{"text-anchor": "middle"})
+            self._write(text, math.inf, css_class, transform=transform, **{"text-anchor": "middle"})
         else:
-            self._write(text, max_width, kind, transform=transform, **{"text-anchor": "start"})
+            self._write(text, max_width, css_class, transform=transform, **{"text-anchor": "start"})
 
     def axis(self, x_scale: Scale, top: float, bottom: float, title: str) -> None:
         """Draw the horizontal axis: a vertical grid line at each number, and the numbers and the axis title below.
@@ -178,23 +190,23 @@ class Drawing:
             self.text("label", x + marker_width, middle + _BASELINE_SHIFT, name)
             x += marker_width + LETTER * len(name) + gap
 
-    def _write(self, text: str, max_width: float, kind: str, **attributes: float | str) -> None:
+    def _write(self, text: str, max_width: float, css_class: str, **attributes: float | str) -> None:
         """Add a text element, cut to `max_width` units; a pointer over a cut text shows all of it.
 
-        `kind` is its class in the style sheet. In the kinds that show numbers, hyphens become minus signs.
+        `css_class` is its class in the style sheet. In the classes of numbers, hyphens become minus signs.
         """
-        shown_text = with_minus_signs(text) if kind in _KINDS_OF_NUMBERS else text
+        shown_text = with_minus_signs(text) if css_class in _CLASSES_OF_NUMBERS else text
         safe_text = _safe(shown_text)
         short_text = shortened(safe_text, max_width)
         title = None if short_text == safe_text else text
-        self._add("text", kind, title, **attributes).text = short_text
+        self._add("text", css_class, title, **attributes).text = short_text
 
-    def _add(self, tag: str, kind: str, title: str | None = None, **attributes: float | str) -> etree._Element:
+    def _add(self, tag: str, css_class: str, title: str | None = None, **attributes: float | str) -> etree._Element:
         """Add an element to the image and return it.
 
-        `tag` is its name in SVG, `kind` its class in the style sheet. A pointer over it shows `title`.
+        `tag` is its name in SVG, `css_class` its class in the style sheet. A pointer over it shows `title`.
         """
-        text_by_attribute = {"class": kind}
+        text_by_attribute = {"class": css_class}
         for name, value in attributes.items():
             text_by_attribute[name] = value if isinstance(value, str) else _number(value)
         element = etree.SubElement(self._parent, tag, text_by_attribute)
@@ -453,7 +465,7 @@ def bar_chart(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", 
     drawing = Drawing(caption, f"{introduction}{notes}.", bottom + _AXIS_HEIGHT)
     x_scale = _scale_of_bars(rows, from_zero)
     drawing.axis(x_scale, top, bottom, caption.x_title)
-    drawing.text("axis-title", LABELS_WIDTH, top - 8, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("axis-title", top - 8, caption.y_title)
     for position, row in enumerate(rows):
         _draw_bar(drawing, row, x_scale, top + _ROW_HEIGHT * position)
     if from_zero:
@@ -479,13 +491,13 @@ def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
     """Draw a bar with its label and its note, in the row that begins at the height `top`."""
     baseline = top + _ROW_HEIGHT / 2 + _BASELINE_SHIFT
     left, right = sorted((x_scale.at(row.start), x_scale.at(row.end)))
-    kind = "fill1" if row.end >= row.start else "fill2"  # the style sheet gives a loss another colour
+    css_class = "fill1" if row.end >= row.start else "fill2"  # the style sheet gives a loss another colour
     with drawing.leading_to(row.target):
-        drawing.text("label", LABELS_WIDTH, baseline, row.label, anchor="end", max_width=LABELS_WIDTH)
+        drawing.row_label("label", baseline, row.label)
         if row.end != row.start:
             width = max(right - left, 1)
             height = _ROW_HEIGHT - 2 * _BAR_MARGIN
-            drawing.rectangle(kind, left, top + _BAR_MARGIN, width, height, title=f"{row.label}: {row.note}")
+            drawing.rectangle(css_class, left, top + _BAR_MARGIN, width, height, title=f"{row.label}: {row.note}")
     drawing.text("note", WIDTH, baseline, row.note, anchor="end")
 
 
@@ -514,7 +526,7 @@ class Dots(Record):
         return f"{self.label}: {', '.join(numbers)}"
 
 
-def limits(interval: Any, series: str) -> dict[str, tuple[float, float]]:
+def limits_by_series(interval: Any, series: str) -> dict[str, tuple[float, float]]:
     """Return the limits of an interval by the name of its series, for a row of dots: `{"F1": (0.4, 0.6)}`.
 
     The result is empty if the interval is None or lacks a limit.
@@ -544,7 +556,7 @@ def dot_chart(
     drawing = Drawing(caption, f"{introduction}{scores_in_words}.", bottom + _AXIS_HEIGHT)
     drawing.legend(series_names, x_scale.start)
     drawing.axis(x_scale, top, bottom, caption.x_title)
-    drawing.text("axis-title", LABELS_WIDTH, top - 12, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("axis-title", top - 12, caption.y_title)
     for position, row in enumerate(rows):
         middle = top + row_height * (position + 0.5)
         _draw_dots(drawing, row, series_names, x_scale, middle)
@@ -564,17 +576,17 @@ def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], x_scale
 
     The dots are one below the other, in the order of `series_names`. A dot with an interval has a line for it.
     """
-    drawing.text("label", LABELS_WIDTH, middle + _BASELINE_SHIFT, row.label, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("label", middle + _BASELINE_SHIFT, row.label)
     drawing.line("grid", x_scale.start, middle, x_scale.end, middle)
     first_y = middle - _MARKER_DISTANCE * (len(series_names) - 1) / 2
-    for position, name in enumerate(series_names):
+    for position, series in enumerate(series_names):
         y = first_y + _MARKER_DISTANCE * position
-        if name in row.limits_by_series:
-            low, high = row.limits_by_series[name]
+        if series in row.limits_by_series:
+            low, high = row.limits_by_series[series]
             drawing.line(f"line{position + 1}", x_scale.at(low), y, x_scale.at(high), y)
-        if name in row.score_by_series:
-            score = row.score_by_series[name]
-            drawing.marker(position, x_scale.at(score), y, f"{row.label}: {name} {score:.4f}")
+        if series in row.score_by_series:
+            score = row.score_by_series[series]
+            drawing.marker(position, x_scale.at(score), y, f"{row.label}: {series} {score:.4f}")
 
 
 # ---- Curves
@@ -791,7 +803,7 @@ def grid_chart(caption: Caption, description: str, rows: Sequence[GridRow], colu
     for position, row in enumerate(rows):
         _draw_cells(drawing, row, column_labels, top + _CELL_HEIGHT * position, cell_width)
     drawing.text("axis-title", _GRID_LEFT, _SHADES_HEIGHT - 4, caption.x_title)
-    drawing.text("axis-title", LABELS_WIDTH, top - _TITLE_GAP, caption.y_title, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("axis-title", top - _TITLE_GAP, caption.y_title)
     return drawing
 
 
@@ -825,11 +837,11 @@ def _draw_column_labels(
 def _draw_cells(drawing: Drawing, row: GridRow, column_labels: Sequence[str], top: float, cell_width: float) -> None:
     """Draw the label and the cells of a row of a grid; a cell has the shade of its number. The row begins at `top`."""
     baseline = top + _CELL_HEIGHT - 3.5
-    drawing.text("tick", LABELS_WIDTH, baseline, row.label, anchor="end", max_width=LABELS_WIDTH)
+    drawing.row_label("tick", baseline, row.label)
     for position, value in enumerate(row.values):
-        kind = "nothing" if value is None else f"shade{shade(value)}"
+        css_class = "nothing" if value is None else f"shade{shade(value)}"
         number_text = "none" if value is None else f"{value:.4f}"
         title = f"{row.label}, {column_labels[position]}: {number_text}"
         x = _GRID_LEFT + cell_width * position
         width = max(cell_width - 1, 1)
-        drawing.rectangle(kind, x, top, width, _CELL_HEIGHT - 1, title)
+        drawing.rectangle(css_class, x, top, width, _CELL_HEIGHT - 1, title)

@@ -66,18 +66,19 @@ class ValidatedText(Record):
 
 
 class CheckedRun(Record, dict=True):
-    """A run that has been loaded and checked. If its problems include errors, it must not be used."""
+    """A run after loading and checking. `loading` has its lines, the layouts of its files, and the log of problems.
+
+    If the problems include errors, the run must not be used.
+    """
 
     loading: Loading
 
-    def validated(self) -> ValidatedText:
-        """Return the validated run, with remarks for the user and the queries whose lines are left out."""
-        dropped_query_ids = [
+    def validated_text(self) -> ValidatedText:
+        """Return the text of the validated run, with remarks for the user and the queries whose lines are left out."""
+        full_ids = [
             query.full_id for query in self._lines_by_query if query.short_id in self._short_ids_of_dropped_queries
         ]
-        return ValidatedText(
-            pieces=self._pieces(), remarks=self.loading.remarks, dropped_query_ids=sorted(dropped_query_ids)
-        )
+        return ValidatedText(pieces=self._pieces(), remarks=self.loading.remarks, dropped_query_ids=sorted(full_ids))
 
     def remark_on_node_ids(self) -> str | None:
         """Return a remark on node ids that do not begin with a colon, None if there are none.
@@ -145,10 +146,10 @@ class CheckedRun(Record, dict=True):
         line_count = 0
         previous_text = ""
         for query in self._written_queries():
-            query_node = self._node_id_of(query)
+            node_id_of_query = self._node_id_of(query)
             for response in _most_confident_first(self._lines_by_query[query]):
                 line_count += 1
-                text = writer.line_text(response, line_count, query_node)
+                text = writer.line_text(response, line_count, node_id_of_query)
                 if text != previous_text:
                     yield text, response
                     previous_text = text
@@ -159,7 +160,7 @@ class CheckedRun(Record, dict=True):
         return None if loaded_query is None else loaded_query.node_id
 
     def _written_queries(self) -> list[LinkedQuery]:
-        """Return the queries whose lines are written, sorted by level, then by short id.
+        """Return the queries whose lines are written, sorted by hop (their level), then by short id.
 
         Queries about the answers of skipped lines are left out (rule below-skipped-lines).
         """
@@ -189,14 +190,14 @@ class _LineWriter:
         self._altered_indexes = loading.links.altered_indexes
         self._nine_column_files = {name for name, schema in loading.layouts.items() if schema is RUN_2017}
 
-    def line_text(self, response: Response, line_number: int, query_node: str | None) -> str:
+    def line_text(self, response: Response, line_number: int, node_id_of_query: str | None) -> str:
         """Return the text of a line with its line feed; `line_number` is its number in the validated run, from 1.
 
-        `query_node` is the node id that the query gives to its lines, if there is one (rule query-node-ids). A line
-        without node id gets a made-up one (rule made-up-node-ids).
+        `node_id_of_query` is the node id that the query gives to its lines, None if it gives none (rule
+        query-node-ids). A line without node id gets a made-up one (rule made-up-node-ids).
         """
-        new_node_id = query_node
-        if response.node is None and not query_node:
+        new_node_id = node_id_of_query
+        if response.node is None and not node_id_of_query:
             new_node_id = f":NIL_{self._letters_of_made_up_ids}{line_number:09d}"
         keeps_ids = not new_node_id and response.run_id == self._run_id
         # A tab at the end means that the node id, the last of nine columns, is empty.
@@ -323,7 +324,7 @@ def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentL
     if load_error is not None:
         # It ended the loading, so that it comes after the other fatal conditions.
         problems.fatal_errors.append(load_error)
-    problems.end_if_fatal(loading.remarks)
+    problems.end_if_fatal(loading.remarks)  # raises the first fatal condition
     _report_run_ids(loading.links.responses, problems)
 
 
@@ -360,16 +361,16 @@ def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None
             problems.add("MULTIPLE_RUNIDS", first_id, line.run_id, place=line.place, detail=detail)
 
 
-def differences(checked: CheckedRun) -> Iterator[str]:
+def differences(checked_run: CheckedRun) -> Iterator[str]:
     """Yield the unified diff of each file of a run, in load order; a file without changes gives nothing.
 
     Raises UsageError for a run from standard input, which cannot be read twice.
     """
     # By file and number of the old line. One new line replaces it; old lines that are not there are left out.
     new_lines_by_file: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
-    for text, response in checked.written_lines():
+    for text, response in checked_run.written_lines():
         new_lines_by_file[response.file][response.number] = (text.removesuffix("\n"),)
-    for name in checked.loading.layouts:  # the names of all files, in load order
+    for name in checked_run.loading.layouts:  # the names of all files, in load order
         if name == "-":
             raise UsageError("--diff reads the run twice; give it as a file")
         yield from file_differences(name, new_lines_by_file[name])
@@ -480,7 +481,8 @@ def _add_to_stretches(stretches: list[_Stretch], tag: str, new_line_count: int) 
     A stretch consists of neighbouring old lines with the same tag (`equal` or `replace`), and of the new lines for
     them. The last stretch is extended if it has this `tag`; otherwise a new stretch begins.
     """
-    last = stretches[-1] if stretches else _Stretch("", start=0, end=0, new_start=0, new_end=0)
+    before_first_line = _Stretch(tag="", start=0, end=0, new_start=0, new_end=0)
+    last = stretches[-1] if stretches else before_first_line
     new_end = last.new_end + new_line_count
     if last.tag == tag:
         stretches[-1] = last._replace(end=last.end + 1, new_end=new_end)
@@ -584,27 +586,27 @@ class _Validator(NamedTuple):
         prepared_runs = []
         texts = []
         for run_id in run_ids:
-            checked = check_run(run_files, self.queries, self.limits, self.new_log(), only_run_id=run_id)
-            text = b"".join(utf8_blocks(checked.validated().pieces))
+            checked_run = check_run(run_files, self.queries, self.limits, self.new_log(), only_run_id=run_id)
+            text = b"".join(utf8_blocks(checked_run.validated_text().pieces))
             texts.append(text)
             prepared_run = PreparedRun(
                 name=name,
                 scored_as=scored_as,
-                problems=checked.loading.problems,
-                change=_change_by_validation(checked, text, run_id),
-                digests=tuple(checked.loading.digests),
+                problems=checked_run.loading.problems,
+                change=_change_by_validation(checked_run, text, run_id),
+                digests=tuple(checked_run.loading.digests),
             )
             prepared_runs.append(prepared_run)
         # The validated runs become one file in memory, which is scored instead.
         return Preparation(files=[InMemory(scored_as, b"".join(texts))], prepared_runs=prepared_runs)
 
 
-def _change_by_validation(checked: CheckedRun, text: bytes, run_id: str | None) -> str:
+def _change_by_validation(checked_run: CheckedRun, text: bytes, run_id: str | None) -> str:
     """Return a sentence on what validation changed: `run RUN1 validated; 2 of 40 lines are left out`.
 
     `text` is the validated run. `run_id` is None if the run is the only one of its files; it is then not named.
     """
-    line_count = len(checked.loading.links.responses)
+    line_count = len(checked_run.loading.links.responses)
     left_out_count = line_count - text.count(b"\n")
     subject = "validated" if run_id is None else f"run {run_id} validated"
     return f"{subject}; {left_out_count} of {line_count} lines are left out"
@@ -670,7 +672,7 @@ _MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the assessment files of all languages, each with the language of its file, in load order.
+    """Yield pairs of a language, such as `ENG`, and a line of the assessment file of this language, in load order.
 
     Every assessment is written into the cross-lingual file. If it has a language, it is also written into the file of
     that language. An assessment of a follow-on query has a language only if the assessment of the answer that this
@@ -684,8 +686,8 @@ def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
     for assessment, language in zip(assessments, languages):
         query = assessment.query
         schema = loading.layouts[assessment.file]
-        is_of_language = query.level == 0 or (query.short_id, language) in languages_of_answers
-        if is_of_language and language != CROSS_LINGUAL:
+        has_language = not query.is_follow_on or (query.short_id, language) in languages_of_answers
+        if has_language and language != CROSS_LINGUAL:
             yield language, _line_in_language(assessment, language, mention_types, schema)
         yield CROSS_LINGUAL, _line_in_language(assessment, CROSS_LINGUAL, mention_types, schema)
 
@@ -697,7 +699,7 @@ def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable
     """
     languages_of_answers = set()
     for assessment, language in zip(assessments, languages):
-        if assessment.query.level == 0:
+        if not assessment.query.is_follow_on:
             # `follow_on_id` is the id of the follow-on query about the answer.
             languages_of_answers.add((assessment.follow_on_id, language))
     return languages_of_answers
@@ -752,7 +754,7 @@ def _creating_documents(loading: Loading) -> dict[str, str]:
     A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
     value provenance.
     """
-    # The skipped lines before each assessment, by the position of the assessment.
+    # The skipped lines before each assessment, by the position of the assessment: the number of lines accepted before.
     skipped_lines_before = defaultdict(list)
     for skipped_line in loading.links.skipped_lines:
         skipped_lines_before[skipped_line.accepted_line_count].append(skipped_line)

@@ -244,13 +244,13 @@ def _slot_from_same_place(slot: str, next_slot: str) -> str:
     if it fits, if one of the two is not about a kind of place, or if the inventory does not have the slot before it.
     """
     name = slot.partition(":")[2]
-    # `cities_of_residence` yields a place of the kind `cities`.
+    # The slot begins with the word for the place that it yields: `cities` in `cities_of_residence`.
     place_match = _PLACE_YIELDED_BY_SLOT.match(name)
-    # `gpe:residents_of_country` is `gpe:residents_of_` and `country`; `gpe:births_in_city` ends with the other word.
+    # The next slot ends with the word for the place that it starts from: `country` in `gpe:residents_of_country`.
     next_slot_match = _ENDS_IN_OF_PLACE.fullmatch(next_slot) or _ENDS_IN_IN_PLACE.fullmatch(next_slot)
     if place_match is None or next_slot_match is None or find_predicate(slot) is None:
         return next_slot
-    yielded_kind = _PLACES.get(place_match.group(1))  # `cities` and `city` are `city`, other words are None
+    yielded_kind = _PLACES.get(place_match.group(1))  # `city` for `cities` and `city`, None for other words
     text_before_place, place_word = next_slot_match.groups()
     if yielded_kind is None or yielded_kind == _PLACES[place_word]:
         return next_slot
@@ -279,6 +279,7 @@ def repair_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog
     sorted_queries = sorted(queries, key=attrgetter("short_id"))
     if options.duplicate_action is not DuplicateAction.NONE:
         sorted_queries = list(_without_duplicates(sorted_queries, options.duplicate_action, problems))
+    # Expanded queries, if the options ask for them, are made here.
     query_set = build_query_set(sorted_queries, options.expanded_id_base, problems)
     chosen_queries = [query for query in query_set.default_queries() if _is_written(query, options)]
     queries_as_written = [_as_written(query, options) for query in chosen_queries]
@@ -317,7 +318,7 @@ def decoded_name(name: str) -> str:
 def _without_duplicates(queries: Iterable[Query], action: DuplicateAction, problems: ProblemLog) -> Iterator[Query]:
     """Yield the queries that are kept; warn of queries with the entry point or the name of an earlier query.
 
-    A query with the same slots and entry point as an earlier one is kept only if `action` is `Duplicates.IGNORE`.
+    A query with the same slots and entry point as an earlier one is kept only if `action` is `DuplicateAction.IGNORE`.
     """
     id_by_span_and_slots: dict[str, str] = {}
     id_by_name_and_slots: dict[str, str] = {}

@@ -138,12 +138,12 @@ def _root_between(low: float, high: float, increasing_function: Callable[[float]
     return high
 
 
-def smallest_sufficient(is_sufficient: Callable[[int], bool], start: int, most: int) -> int | None:
-    """Return the smallest whole number that suffices, or None if the search finds no number up to `most`.
+def smallest_sufficient(is_sufficient: Callable[[int], bool], start: int, largest: int) -> int | None:
+    """Return the smallest whole number that suffices, or None if the search finds no number up to `largest`.
 
     `is_sufficient` says whether a number suffices; if it does, larger numbers do, too. The search begins at `start`,
     the smallest number that is considered, and doubles it until it suffices. After that the smallest number is found by
-    bisection. If the number would be above `most` after a doubling, the search ends, although a number between may
+    bisection. If the number would be above `largest` after a doubling, the search ends, although a number between may
     suffice.
     """
     too_small = start - 1
@@ -151,7 +151,7 @@ def smallest_sufficient(is_sufficient: Callable[[int], bool], start: int, most: 
     while not is_sufficient(sufficient):
         too_small = sufficient
         sufficient = 2 * sufficient
-        if sufficient > most:
+        if sufficient > largest:
             return None
     return _smallest_between(too_small, sufficient, is_sufficient)
 

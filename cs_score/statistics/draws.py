@@ -61,7 +61,9 @@ def generator_of(seed: int, *key: int) -> np.random.Generator:
 # ---- Resamples and sign flips
 
 
-def bootstrap_counts(seed: int, unit_count: int, resamples: int, stratum_sizes: Sequence[int] = ()) -> Iterator[Counts]:
+def bootstrap_counts(
+    seed: int, unit_count: int, resample_count: int, stratum_sizes: Sequence[int] = ()
+) -> Iterator[Counts]:
     """Yield bootstrap resamples in chunks (resamples, units): how often each unit was drawn in each resample.
 
     A row of three units is `[2, 0, 1]`, for instance. `stratum_sizes` has the number of consecutive units in each
@@ -69,7 +71,7 @@ def bootstrap_counts(seed: int, unit_count: int, resamples: int, stratum_sizes: 
     in the same stratum.
     """
     stratum_starts, stratum_ends = _limits_of_draws(unit_count, stratum_sizes)
-    for generator, row_count in _chunks_of_resamples(seed, _BOOTSTRAP, unit_count, resamples):
+    for generator, row_count in _chunks_of_resamples(seed, _BOOTSTRAP, unit_count, resample_count):
         # A resample has one draw for each unit; each draw returns a unit of its own stratum.
         drawn_units = generator.integers(stratum_starts, stratum_ends, size=(row_count, unit_count), dtype=np.int64)
         yield count_drawn_units(drawn_units)
@@ -95,21 +97,21 @@ def count_drawn_units(drawn_units: NDArray[np.int64]) -> Counts:
     `drawn_units` (resamples, units) has the units that were drawn for each resample: `[[0, 0, 2]]` gives `[[2, 0, 1]]`.
     The array is used as working memory and must not be used afterwards.
     """
-    resamples, unit_count = drawn_units.shape
+    resample_count, unit_count = drawn_units.shape
     # Unit u of resample r gets the number r * unit_count + u, so that one call counts the units of all resamples.
-    first_number_of_resample = np.arange(0, resamples * unit_count, unit_count, dtype=np.int64)
+    first_number_of_resample = np.arange(0, resample_count * unit_count, unit_count, dtype=np.int64)
     drawn_units += first_number_of_resample[:, np.newaxis]
-    counts: NDArray[np.intp] = np.bincount(drawn_units.ravel(), minlength=resamples * unit_count)
-    return counts.reshape(resamples, unit_count)
+    counts: NDArray[np.intp] = np.bincount(drawn_units.ravel(), minlength=resample_count * unit_count)
+    return counts.reshape(resample_count, unit_count)
 
 
-def random_sign_flips(seed: int, unit_count: int, resamples: int) -> Iterator[Counts]:
+def random_sign_flips(seed: int, unit_count: int, resample_count: int) -> Iterator[Counts]:
     """Yield random sign flips of two systems, in chunks (resamples, units) of numbers that are 0 or 1.
 
     The number is 1 if the systems exchange their statistics of the unit, which has the probability 1/2.
     """
     word_count = math.ceil(unit_count / 64)  # words of 64 bits, with a bit for each unit
-    for generator, row_count in _chunks_of_resamples(seed, _SIGN_FLIPS, unit_count, resamples):
+    for generator, row_count in _chunks_of_resamples(seed, _SIGN_FLIPS, unit_count, resample_count):
         words = generator.integers(0, 2**64 - 1, size=(row_count, word_count), dtype=np.uint64, endpoint=True)
         bytes_of_words = words.astype("<u8").view(np.uint8)  # (rows, 8 * words), in the same order on all machines
         # Each bit becomes a number. The last bits of a row, which belong to no unit, are dropped.
@@ -123,7 +125,7 @@ class _Chunk(NamedTuple):
     row_count: int
 
 
-def _chunks_of_resamples(seed: int, purpose: int, unit_count: int, resamples: int) -> Iterator[_Chunk]:
+def _chunks_of_resamples(seed: int, purpose: int, unit_count: int, resample_count: int) -> Iterator[_Chunk]:
     """Yield the chunks in which the resamples of a seed are drawn, for a purpose such as `_SIGN_FLIPS`.
 
     A chunk is small enough that the draws of its units fit in memory. Every block of `RESAMPLES_PER_BLOCK` resamples
@@ -131,9 +133,9 @@ def _chunks_of_resamples(seed: int, purpose: int, unit_count: int, resamples: in
     this generator; each must be drawn before the next chunk is requested.
     """
     rows_of_chunk = max(1, CELLS_PER_CHUNK // unit_count)
-    for start_of_block in range(0, resamples, RESAMPLES_PER_BLOCK):
+    for start_of_block in range(0, resample_count, RESAMPLES_PER_BLOCK):
         generator = generator_of(seed, purpose, start_of_block // RESAMPLES_PER_BLOCK)
-        end_of_block = min(start_of_block + RESAMPLES_PER_BLOCK, resamples)
+        end_of_block = min(start_of_block + RESAMPLES_PER_BLOCK, resample_count)
         for start in range(start_of_block, end_of_block, rows_of_chunk):
             yield _Chunk(generator, row_count=min(rows_of_chunk, end_of_block - start))
 

@@ -482,27 +482,27 @@ def _largest_of_this_and_later_pairs(standardised_differences: Floats) -> Floats
     return np.asarray(running_maximum[::-1])
 
 
-def _p_values(extreme_counts: NDArray[np.int64], resamples: int, *, is_exact: bool) -> PValues:
+def _p_values(extreme_counts: NDArray[np.int64], resample_count: int, *, is_exact: bool) -> PValues:
     """Return p-values by measure and pair, computed from the numbers of extreme resamples.
 
-    `extreme_counts` (pairs, measures) has these numbers, out of `resamples`. If `is_exact`, all possible resamples were
-    made.
+    `extreme_counts` (pairs, measures) has these numbers, out of `resample_count`. If `is_exact`, all possible resamples
+    were made.
     """
     p_by_measure = []
     for counts_of_measure in extreme_counts.T.tolist():
-        p_by_measure.append([_p_value(count, resamples, is_exact=is_exact) for count in counts_of_measure])
+        p_by_measure.append([_p_value(count, resample_count, is_exact=is_exact) for count in counts_of_measure])
     return p_by_measure
 
 
-def _p_value(extreme_count: int, resamples: int, *, is_exact: bool) -> float:
+def _p_value(extreme_count: int, resample_count: int, *, is_exact: bool) -> float:
     """Return the p-value of a test in which `extreme_count` of the resamples are extreme.
 
     If all possible resamples were made (`is_exact`), it is the share of extreme resamples. Otherwise it is
-    (1 + extreme_count) / (1 + resamples), because the observed difference counts as one more resample.
+    (1 + extreme_count) / (1 + resample_count), because the observed difference counts as one more resample.
     """
     if is_exact:
-        return extreme_count / resamples
-    return monte_carlo_p_value(extreme_count, resamples)
+        return extreme_count / resample_count
+    return monte_carlo_p_value(extreme_count, resample_count)
 
 
 # ---- Other tests and corrections

@@ -92,7 +92,7 @@ def units_for_t_test(effect_size: float, significance_level: float, power: float
     return smallest_sufficient(
         lambda unit_count: power_of_t_test(effect_size, unit_count, significance_level) >= power,
         start=2,
-        most=MOST_UNITS,
+        largest=MOST_UNITS,
     )
 
 
@@ -134,14 +134,14 @@ class TTestPowerAnalysis(Record, frozen=True):
     test: Literal["t"] = "t"
     differing_share: None = None
 
-    def power(self, difference: float, units: int, alpha: float) -> float:
+    def power(self, difference: float, unit_count: int, alpha: float) -> float:
         """Return the probability that the test calls the difference significant."""
         effect_size = difference / self.standard_deviation
-        return power_of_t_test(effect_size, units, alpha)
+        return power_of_t_test(effect_size, unit_count, alpha)
 
-    def detectable_difference(self, units: int, goal: DetectionGoal) -> float:
+    def detectable_difference(self, unit_count: int, goal: DetectionGoal) -> float:
         """Return the smallest difference that a test on so many units detects with the power of the goal."""
-        effect_size = detectable_effect_size(units, goal.alpha, goal.power)
+        effect_size = detectable_effect_size(unit_count, goal.alpha, goal.power)
         return effect_size * self.standard_deviation
 
     def needed_units(self, difference: float, goal: DetectionGoal) -> int | None:
@@ -168,28 +168,28 @@ class SignTestPowerAnalysis(Record, frozen=True):
 
     test: Literal["sign"] = "sign"
 
-    def power(self, difference: float, units: int, alpha: float) -> float:
+    def power(self, difference: float, unit_count: int, alpha: float) -> float:
         """Return the probability that the test calls the difference significant.
 
         For more than `MOST_UNITS_COMPUTED_EXACTLY` units this is the power of the t test, which is nearly the same.
         """
         shares = shares_of_outcomes(difference, self.differing_share)
-        if units > MOST_UNITS_COMPUTED_EXACTLY:
-            return power_of_t_test(_effect_size(shares), units, alpha)
-        return SignTest(shares, alpha).power(units)
+        if unit_count > MOST_UNITS_COMPUTED_EXACTLY:
+            return power_of_t_test(_effect_size(shares), unit_count, alpha)
+        return SignTest(shares, alpha).power(unit_count)
 
-    def detectable_difference(self, units: int, goal: DetectionGoal) -> float | None:
+    def detectable_difference(self, unit_count: int, goal: DetectionGoal) -> float | None:
         """Return the smallest difference that a test on so many units detects with the power of the goal.
 
         Returns None if the test does not even detect a difference of 1, which is the largest possible difference.
         """
-        if self.power(1.0, units, goal.alpha) < goal.power:
+        if self.power(1.0, unit_count, goal.alpha) < goal.power:
             return None
         too_small = 0.0
         large_enough = 1.0
         for _ in range(_HALVINGS):
             middle = (too_small + large_enough) / 2
-            if self.power(middle, units, goal.alpha) < goal.power:
+            if self.power(middle, unit_count, goal.alpha) < goal.power:
                 too_small = middle
             else:
                 large_enough = middle

@@ -209,11 +209,11 @@ def message_on_many_resamples(option: str, remedy: str) -> str:
     )
 
 
-def limits_in_words(settings: Resampling, units: int) -> str:
+def limits_in_words(settings: Resampling, unit_count: int) -> str:
     """Return how limits of scores were computed: `95 % BCa bootstrap limits, 10,000 resamples of 12 claims, seed 0`."""
     method = "BCa" if settings.method == "bca" else settings.method
     resamples = number_with_noun(settings.resamples, "resample")
-    units_text = number_with_noun(units, settings.unit)
+    units_text = number_with_noun(unit_count, settings.unit)
     clusters = ", drawn by cluster" if settings.clusters else ""
     return (
         f"{settings.confidence:g} % {method} bootstrap limits, {resamples} of {units_text}{clusters}, "
@@ -221,7 +221,7 @@ def limits_in_words(settings: Resampling, units: int) -> str:
     )
 
 
-def difference_limits_in_words(settings: Resampling, units: int) -> str:
+def difference_limits_in_words(settings: Resampling, unit_count: int) -> str:
     """Return how the limits of differences were computed.
 
     This is `95 % paired t limits from what each of 12 claims contributes` for paired t intervals. Other limits of
@@ -229,30 +229,30 @@ def difference_limits_in_words(settings: Resampling, units: int) -> str:
     """
     has_t_intervals = settings.differences == "t"
     if not has_t_intervals:
-        return limits_in_words(settings, units)
-    units_text = number_with_noun(units, settings.unit)
+        return limits_in_words(settings, unit_count)
+    units_text = number_with_noun(unit_count, settings.unit)
     return f"{settings.confidence:g} % paired t limits from what each of {units_text} contributes"
 
 
 # ---- Families of tests
 
 
-def monte_carlo_p_value(extreme_count: int, resamples: int) -> float:
-    """Return the p-value of a test by random resamples: (1 + extreme_count) / (1 + resamples).
+def monte_carlo_p_value(extreme_count: int, resample_count: int) -> float:
+    """Return the p-value of a test by random resamples: (1 + extreme_count) / (1 + resample_count).
 
-    `extreme_count` of the resamples are at least as extreme as the observed result. The p-value is never 0:
+    `extreme_count` resamples are at least as extreme as the observed result. The p-value is never 0:
     `monte_carlo_p_value(0, 99)` gives 0.01.
     """
-    return (1 + extreme_count) / (1 + resamples)
+    return (1 + extreme_count) / (1 + resample_count)
 
 
-def can_make_all_sign_flips(unit_count: int, resamples: int) -> bool:
-    """Return whether there are at most `resamples` ways to exchange two systems in some of their units.
+def can_make_all_sign_flips(unit_count: int, resample_count: int) -> bool:
+    """Return whether there are at most `resample_count` ways to exchange two systems in some of their units.
 
     There are 2^unit_count ways, called sign flips. If they are few enough, a randomisation test makes each sign flip
-    once. Otherwise it makes `resamples` random sign flips.
+    once. Otherwise it makes `resample_count` random sign flips.
     """
-    return unit_count < resamples.bit_length()  # 2^unit_count <= resamples
+    return unit_count < resample_count.bit_length()  # 2^unit_count <= resample_count
 
 
 class Family(Record):
@@ -497,16 +497,16 @@ def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
     return (Note("NEAR_COPIES", f"near-copies: {names}"),)
 
 
-def note_on_common_units(units: int, dropped: Mapping[str, Sequence[str]]) -> Note:
+def note_on_common_units(unit_count: int, dropped: Mapping[str, Sequence[str]]) -> Note:
     """Return the note that systems were compared only on the units that all of them have.
 
-    `units` is the number of these units. `dropped` has for each system the ids of its units that were left out.
+    `unit_count` is the number of these units. `dropped` has for each system the ids of its units that were left out.
     """
     dropped_by_systems = []
     for system, ids in dropped.items():
         if ids:
             dropped_by_systems.append(f"{named_units(ids)} of {system}")
     dropped_in_words = "; ".join(dropped_by_systems) or "none"
-    units_text = number_with_noun(units, "unit")
+    units_text = number_with_noun(unit_count, "unit")
     text = f"compared on the {units_text} that all systems have (--common); dropped: {dropped_in_words}"
     return Note("COMMON_UNITS", text)

@@ -113,7 +113,7 @@ class SignTest:
         Returns None if this number is larger than `MOST_UNITS_COMPUTED_EXACTLY`.
         """
         sufficient_units = smallest_sufficient(
-            lambda unit_count: self._reaches(power, unit_count), start=1, most=2 * MOST_UNITS_COMPUTED_EXACTLY
+            lambda unit_count: self._reaches(power, unit_count), start=1, largest=2 * MOST_UNITS_COMPUTED_EXACTLY
         )
         if sufficient_units is None:
             return None

@@ -175,13 +175,13 @@ class Table(Record):
         for rows in rows_by_value.values():
             yield Table(self.layout, rows, total=len(rows))
 
-    def for_people(self, top: int | None = None) -> PeopleTable:
+    def for_people(self, most_rows: int | None = None) -> PeopleTable:
         """Return the columns and rows that are shown to people.
 
-        Columns without any value are left out, unless the table has no rows. `top` is the largest number of rows, None
-        for all rows; the layout says which rows are shown.
+        Columns without any value are left out, unless the table has no rows. `most_rows` is the largest number of rows,
+        None for all rows; the layout says which rows are shown.
         """
-        rows = self._rows_for_people(top)
+        rows = self._rows_for_people(most_rows)
         positions = self._shown_positions(rows)
         shown_columns = [self.layout.columns[position] for position in positions]
         shown_rows = []
@@ -205,15 +205,15 @@ class Table(Record):
                 positions.append(position)
         return positions
 
-    def _rows_for_people(self, top: int | None) -> Sequence[tuple[Value, ...]]:
-        """Return the rows that are shown to people: at most `top`, chosen as the layout says, or all for None."""
+    def _rows_for_people(self, most_rows: int | None) -> Sequence[tuple[Value, ...]]:
+        """Return the rows that are shown to people: at most `most_rows`, chosen as the layout says, or all for None."""
         row_selection = self.layout.row_selection
-        if top is None or row_selection == "whole":
+        if most_rows is None or row_selection == "whole":
             return self.rows
         if row_selection == "top":
-            return self.rows[:top]
+            return self.rows[:most_rows]
         # "spread": rows at equal distances
-        distance = max(1, math.ceil(len(self.rows) / top))
+        distance = max(1, math.ceil(len(self.rows) / most_rows))
         return self.rows[::distance]
 
 
@@ -250,12 +250,12 @@ def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
     return format(value, column.format.value)
 
 
-def text_lines(table: Table, top: int | None = TOP, width: int | None = None) -> Iterator[str]:
+def text_lines(table: Table, most_rows: int | None = TOP, width: int | None = None) -> Iterator[str]:
     """Yield the lines of a table for people: for each of its parts a blank line, the title, and aligned columns.
 
-    `top` is the largest number of rows, None for all rows. `width` is that of the terminal: if a line is wider, texts
-    are cut, the longest first, and then the last columns are left out. Ids are never cut. If `width` is None, nothing
-    is cut.
+    `most_rows` is the largest number of rows, None for all rows. `width` is the width of the terminal: if a line is
+    wider, texts are cut, the longest first, and then the last columns are left out. Ids are never cut. If `width` is
+    None, nothing is cut.
     """
     layout = table.layout
     if not layout.for_people:
@@ -263,15 +263,16 @@ def text_lines(table: Table, top: int | None = TOP, width: int | None = None) ->
     for part in table.parts():
         if len(part.rows) >= layout.min_rows:
             yield ""
-            yield from _lines_of_part(part, top, width)
+            yield from _lines_of_part(part, most_rows, width)
 
 
-def _lines_of_part(part: Table, top: int | None, width: int | None) -> Iterator[str]:
+def _lines_of_part(part: Table, most_rows: int | None, width: int | None) -> Iterator[str]:
     """Yield the lines of one table: its title and its aligned columns, or "none" if it has no rows.
 
-    `top` is the largest number of rows, and `width` that of the terminal; if they are None, nothing is left out or cut.
+    `most_rows` is the largest number of rows, and `width` the width of the terminal; if they are None, nothing is left
+    out or cut.
     """
-    shown_columns, rows = part.for_people(top)
+    shown_columns, rows = part.for_people(most_rows)
     title = _title_with_counts(part, len(rows))
     if width is None:
         yield title
@@ -485,9 +486,9 @@ def exact_cell(value: Value) -> str:
     return str(value)
 
 
-def markdown(table: Table, top: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table in the Markdown of GitHub; `top` is the largest number of rows, None for all."""
-    shown_columns, rows = table.for_people(top)
+def markdown(table: Table, most_rows: int | None = None) -> Iterator[str]:
+    """Yield the lines of a table in the Markdown of GitHub; `most_rows` is the largest number of rows, None for all."""
+    shown_columns, rows = table.for_people(most_rows)
     are_numbers = _are_numbers(shown_columns, rows)
     yield _markdown_row([escape_markdown(column.title) for column in shown_columns])
     yield _markdown_row(["---:" if is_number else ":---" for is_number in are_numbers])
@@ -507,12 +508,12 @@ def _markdown_cell(value: Value, column: Column) -> str:
     return shown(value, column).replace("<", "&lt;")
 
 
-def latex(table: Table, top: int | None = None) -> Iterator[str]:
+def latex(table: Table, most_rows: int | None = None) -> Iterator[str]:
     """Yield the lines of a table as a LaTeX `tabular` for the package booktabs.
 
-    `top` is the largest number of rows, None for all.
+    `most_rows` is the largest number of rows, None for all.
     """
-    shown_columns, rows = table.for_people(top)
+    shown_columns, rows = table.for_people(most_rows)
     are_numbers = _are_numbers(shown_columns, rows)
     alignment = "".join(["r" if is_number else "l" for is_number in are_numbers])
     yield rf"\begin{{tabular}}{{{alignment}}}"
@@ -555,14 +556,14 @@ class Cell(Record):
 
 
 def html(
-    table: Table, top: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
+    table: Table, most_rows: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
 ) -> Iterator[str]:
     """Yield the lines of a table in HTML. Rounded numbers have their exact value in an attribute, for sorting.
 
-    A value may be a `Cell` with markup. The heading of a column is by default its key in words. `top` is the largest
-    number of rows, None for all. `caption` is by default the title. Texts are cut to `longest` characters.
+    A value may be a `Cell` with markup. The heading of a column is by default its key in words. `most_rows` is the
+    largest number of rows, None for all. `caption` is by default the title. Texts are cut to `longest` characters.
     """
-    shown_columns, rows = table.for_people(top)
+    shown_columns, rows = table.for_people(most_rows)
     title = table.title.removesuffix(":") if caption is None else caption
     yield f'<table class="cs-score"><caption>{escaped(title)}</caption>'
     heads = []

@@ -70,8 +70,8 @@ class Printout(Record):
             is_main = name == self.main.name
             if not table.rows and not is_main:
                 continue
-            top = None if is_main or width is None else TOP  # None: all rows
-            table_lines += text_lines(table, top, width)
+            most_rows = None if is_main or width is None else TOP  # None: all rows
+            table_lines += text_lines(table, most_rows, width)
         without_first_blank = table_lines[1:]  # a blank line is above each table
         lines = [one_line(line) for line in without_first_blank]
         lines.append("")
@@ -451,25 +451,25 @@ _EQUIVALENCE_TESTS: Final = {
 # ---- A comparison on a screen
 
 
-def comparison_screen(comparison: SystemComparison, top: int = 10) -> str:
+def comparison_screen(comparison: SystemComparison, most_rows: int = 10) -> str:
     """Return a comparison as text for one screen.
 
     It has the systems by rank and the pairs that differ significantly under each measure, sentences that explain them,
-    and the signatures. At most `top` systems, pairs and signatures are shown.
+    and the signatures. At most `most_rows` systems, pairs and signatures are shown.
     """
     equivalence_sentences = _equivalence_sentences(comparison)
     lines: list[str] = []
     for measure_comparison in comparison.measures:
-        lines += _measure_on_screen(measure_comparison, comparison.resampling.significance_level, top)
+        lines += _measure_on_screen(measure_comparison, comparison.resampling.significance_level, most_rows)
         if equivalence_sentences:
             # The sentences are the same for all measures; they stand below each table, which they explain.
-            lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure_comparison]), top, SCREEN_WIDTH)
+            lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure_comparison]), most_rows, SCREEN_WIDTH)
             lines += _wrap_sentences(equivalence_sentences)
     # Explanations for all measures, each after a blank line.
     for paragraph in _paragraphs_on_screen(comparison):
         lines.append("")
         lines += wrap_lines(one_line(paragraph))
-    lines += _signatures_on_screen(comparison, top)
+    lines += _signatures_on_screen(comparison, most_rows)
     # The first line is blank, since `text_lines` sets a blank line above each table.
     return "\n".join(lines[1:]) + "\n"
 
@@ -488,15 +488,15 @@ _EQUIVALENT_PAIRS_ON_SCREEN: Final = replace(
 """The table of pairs with their tests of equivalence for one screen."""
 
 
-def _measure_on_screen(measure_comparison: MeasureComparison, significance_level: float, top: int) -> list[str]:
+def _measure_on_screen(measure_comparison: MeasureComparison, significance_level: float, most_rows: int) -> list[str]:
     """Return the lines of a screen about a measure: systems, pairs with a significant difference, and sentences.
 
-    The significance level is such as 0.05. Each table has at most `top` rows.
+    The significance level is such as 0.05. Each table has at most `most_rows` rows.
     """
-    lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure_comparison), top, SCREEN_WIDTH))
+    lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure_comparison), most_rows, SCREEN_WIDTH))
     lines += text_lines(
         _table_of_measure(_pairs_on_screen(measure_comparison, significance_level), measure_comparison),
-        top,
+        most_rows,
         SCREEN_WIDTH,
     )
     lines.append("")
@@ -506,8 +506,8 @@ def _measure_on_screen(measure_comparison: MeasureComparison, significance_level
     return lines + _wrap_sentences(sentences)
 
 
-def _signatures_on_screen(comparison: SystemComparison, top: int) -> list[str]:
-    """Return a blank line and the first signatures, at most `top`; no lines if there are no signatures.
+def _signatures_on_screen(comparison: SystemComparison, most_rows: int) -> list[str]:
+    """Return a blank line and the first signatures, at most `most_rows`; no lines if there are no signatures.
 
     The signatures do not name a run. Thus runs with the same inputs and options share one line.
     """
@@ -518,7 +518,7 @@ def _signatures_on_screen(comparison: SystemComparison, top: int) -> list[str]:
     distinct_signatures = list(dict.fromkeys(shared_signatures))
     if not distinct_signatures:
         return []
-    return ["", *[f"signature  {one_line(signature)}" for signature in distinct_signatures[:top]]]
+    return ["", *[f"signature  {one_line(signature)}" for signature in distinct_signatures[:most_rows]]]
 
 
 def _paragraphs_on_screen(comparison: SystemComparison) -> list[str]:

@@ -1,4 +1,4 @@
-"""Finds the tasks that other installed packages offer by entry points of the group `cs_score.tasks`.
+"""Find the tasks that other installed packages offer by entry points of the group `cs_score.tasks`.
 A package offers a task by a mode, which is an object that describes how predictions are scored.
 """
 

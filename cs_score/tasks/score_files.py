@@ -1,4 +1,4 @@
-"""Scores files and adds a remedy to errors about malformed files.
+"""Score files and add a remedy to errors about malformed files.
 A task refuses a file of another form than its own. The error then tells the user how to convert that file.
 """
 

@@ -36,7 +36,7 @@ class Comparable(Protocol):
         """Return the measures that results can be compared by."""
 
     def headline_of(self, results: Iterable[Any]) -> str | None:
-        """Return the measure of these results that people are shown first; None if it is that of the registry."""
+        """Return the measure of these results that people are shown first; None if it is the task's usual one."""
 
     def undefined_measures(self, result: Any) -> Mapping[str, str]:
         """Return the measures without a value for a result, each with the reason; `measures` does not have them."""
@@ -45,7 +45,7 @@ class Comparable(Protocol):
         """Return the statistics from which these measures of a result are computed."""
 
     def formula(self, measures: Sequence[str]) -> SumsFormula:
-        """Return the formula from the sums of the columns of the statistics to these measures."""
+        """Return the function that computes these measures from the sums of the columns of the statistics."""
 
 
 class Task(Comparable, Protocol):

@@ -66,7 +66,7 @@ class BudgetRow(Record, kw_only=True):
     policy: Mapping[str, str]
 
 
-class _Corrected(NamedTuple):
+class _CorrectedRun(NamedTuple):
     """A change that corrects mistakes, and the score by the analysed measure after it.
 
     The score is None if the scorer would not give it, for the `reason`.
@@ -127,18 +127,18 @@ class _Corrector:
         """Return the number of mistakes of a kind."""
         return self._count_by_category[KINDS[kind].category]
 
-    def correct(self, kinds: Sequence[str]) -> _Corrected:
+    def correct(self, kinds: Sequence[str]) -> _CorrectedRun:
         """Return the change that corrects all mistakes of some kinds, and the score after it.
 
         If the corrected run has no score, the result has the reason.
         """
         change = correction_of(kinds, self._effects, self._policy, self.faults)
         if not any(self.has_mistakes(kind) for kind in kinds):
-            return _Corrected(change, self._score_before)
+            return _CorrectedRun(change, self._score_before)
         effect = self._effects.effect_of(change)
-        return _Corrected(change, effect.score, effect.reason if effect.score is None else None)
+        return _CorrectedRun(change, effect.score, effect.reason if effect.score is None else None)
 
-    def row(self, kind: str, result_of_kind: _Corrected, result_of_all_so_far: _Corrected) -> BudgetRow:
+    def row(self, kind: str, result_of_kind: _CorrectedRun, result_of_all_so_far: _CorrectedRun) -> BudgetRow:
         """Return the row of a kind of mistakes.
 
         `result_of_kind` is the run with only this kind corrected, `result_of_all_so_far` the run with all kinds up to
@@ -236,12 +236,12 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
     # Kinds without a side are corrected by editing lines, the others by the policy.
     categories_to_edit = {kind.category for kind in chosen_kinds if kind.side is None}
     faults_to_edit = [fault for fault in faults if fault.category in categories_to_edit]
-    change = _edit_of(faults_to_edit, effects.editor)
+    change = _change_correcting(faults_to_edit, effects.editor)
     new_policy = _policy_correcting(chosen_kinds, policy, faults)
     return change if new_policy == policy else replace(change, policy=new_policy)
 
 
-def _edit_of(faults: Iterable[RunFault], editor: Editor) -> Change:
+def _change_correcting(faults: Iterable[RunFault], editor: Editor) -> Change:
     """Return the change that removes wrong lines and adds answers that find missed classes.
 
     Answers to a query that no line would create are not added.

@@ -182,7 +182,7 @@ class LineWriter:
         self.file = files[model_lines[-1].file]
         self.has_nodes = self.file.schema.position("NODEID") is not None
         least_confident = min(model_lines, key=attrgetter("confidence"))
-        self._confidence = tab_files.read_confidence(_column_of_line(least_confident, 8))
+        self._confidence = tab_files.read_confidence(_column_of_line(least_confident, _CONFIDENCE_COLUMN))
         self._node_stem = _unused_node_stem(model_lines)
         self._type_by_slot = _value_types(model_lines)
 
@@ -246,12 +246,14 @@ def _lines_of_run_id(run: Run, run_id: str) -> list[Response]:
     return own_lines or run.links.responses
 
 
-def _column_of_line(line: Response, number: int) -> str:
-    """Return the text in a column of a run line, by its number from 1: column 6 has the value type, 8 the confidence.
+_VALUE_TYPE_COLUMN: Final = 6
+_CONFIDENCE_COLUMN: Final = 8
+"""Numbers of columns, from 1. They are the same in both layouts of runs with a value type, of 2015 and of 2017."""
 
-    These numbers are the same in both layouts with a value type, those of 2015 and 2017.
-    """
-    return line.text.split("\t")[number - 1]
+
+def _column_of_line(line: Response, column_number: int) -> str:
+    """Return the text in a column of a run line; columns are numbered from 1."""
+    return line.text.split("\t")[column_number - 1]
 
 
 def _unused_node_stem(lines: Sequence[Response]) -> str:
@@ -269,9 +271,9 @@ def _value_types(lines: Sequence[Response]) -> dict[str, str]:
     """
     type_by_slot: dict[str, str] = {}
     for line in reversed(lines):  # so that earlier lines overwrite later ones
-        if line.follow_on.assessment is None:
+        if line.follow_on.first_assessment is None:
             continue
-        value_type = _column_of_line(line, 6)
+        value_type = _column_of_line(line, _VALUE_TYPE_COLUMN)
         if value_type.lower() in NODE_TYPES:
             type_by_slot[line.query.slots[0]] = value_type
     return type_by_slot
@@ -344,8 +346,8 @@ class Editor:
 
     def places_removed_by(self, change: Change) -> list[At]:
         """Return the places of the lines that a change removes, in load order."""
-        places = sorted(change.removed_places, key=lambda place: (self.position_by_file[place[0]], place[1]))
-        return [At(*place) for place in places]
+        places = [At(file_name, line_number) for file_name, line_number in change.removed_places]
+        return sorted(places, key=lambda place: (self.position_by_file[place.file], place.line))
 
     def lines_to_add(
         self,
@@ -407,7 +409,8 @@ class Editor:
         """Return whether a line of the run creates a follow-on query; lines at the removed places do not count."""
         for line in self.follow_on_lines.lines_creating.get(query.short_id, ()):
             is_removed = (line.file, line.number) in removed_places
-            if not is_removed and tab_files.split_columns(line.text)[2] == self._run_id:
+            run_id = tab_files.split_columns(line.text)[2]  # the column of the run id; the files may hold several runs
+            if run_id == self._run_id and not is_removed:
                 return True
         return False
 
@@ -420,14 +423,14 @@ class Editor:
         if reason is not None:
             return reason
         if change.added_lines:
-            # The lines before the other ones create their queries, or `lines_to_add` has checked these.
+            # The first line needs a query that a line of the files creates; `lines_to_add` cares for the others.
             return self._why_unlinkable(change.added_lines[0].query)
         return self._why_nothing_left(change)
 
     def _why_unreadable(self, change: Change) -> str | None:
         """Return why one of the changed files could not be read; None if all files could be read."""
         if not change.removed_places:
-            return None
+            return None  # only the removal of lines can make a file unreadable: added lines have the file's layout
         for file in self.files.values():
             added_texts = change.added_texts if file is self.file_of_added_lines else []
             reason = file.why_unreadable(change.removed_places, added_texts)

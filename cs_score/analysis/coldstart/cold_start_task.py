@@ -70,15 +70,16 @@ class ColdStartTask:
 
 
 def _in_summary_order(measures: Iterable[Measure]) -> list[Measure]:
-    """Return measures sorted as in summaries: rankings last, the hops of the same table and average together.
+    """Return measures sorted as in summaries: those of rankings last, the levels of a table and average together.
 
-    Tables with averages, such as `SF` with `Micro`, keep the order of their first measures.
+    A level is one hop or all hops. Pairs of a table and an average, such as `SF` with `Micro`, keep the order of their
+    first measures.
     """
     all_measures = list(measures)
-    tables_with_averages = list(dict.fromkeys([(measure.table, measure.average) for measure in all_measures]))
+    table_average_pairs = list(dict.fromkeys([(measure.table, measure.average) for measure in all_measures]))
     sort_keys: dict[Measure, tuple[bool, int, str]] = {}
     for measure in all_measures:
-        position = tables_with_averages.index((measure.table, measure.average))
+        position = table_average_pairs.index((measure.table, measure.average))
         sort_keys[measure] = (measure.is_of_rankings, position, measure.level)
     return sorted(all_measures, key=lambda measure: sort_keys[measure])
 

@@ -159,6 +159,7 @@ def _entries_of_row(row: CountedRow, drawn_unit: str, missed_classes: Iterable[R
     A class that was not found has two entries: as a mistake, and as a class of the ground truth. `missed_classes` are
     these. `drawn_unit` is the group in the dimension `ldc_query`: the id of the unit that a resample draws.
     """
+    # What the row tells about all of its entries; the other groups are unknown.
     unknown_groups = _unknown_groups_of_row(row, drawn_unit)
     counted_lines = [_counted_line(scored_line, row, unknown_groups) for scored_line in row.lines()]
     groups_of_missed = [_groups_of_missed_class(fault, unknown_groups) for fault in missed_classes]

@@ -57,14 +57,14 @@ class ScoredChange(Record, eq=False):
     """A change with the results of all units after it, so that scoring a larger change can start from there.
 
     `summands_by_unit` has what each unit adds to the sums of all columns, and `totals` are the sums over all units.
-    `unranked_reasons` maps each unit that could not be ranked to the reason.
+    `reason_by_unranked_unit` maps each unit that could not be ranked to the reason.
     """
 
     change: Change
     unit_by_id: Mapping[str, UnitResult]
     summands_by_unit: Mapping[str, Sequence[float]]
     totals: Sequence[float]
-    unranked_reasons: Mapping[str, str]
+    reason_by_unranked_unit: Mapping[str, str]
 
 
 class _RescoredSummands(NamedTuple):
@@ -109,7 +109,7 @@ class Effects:
         self._row_count_column_by_measure = {measure: _row_count_column(measure) for measure in measures}
         self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
-        self.scores = self._scores_from(self.unchanged.totals, self.unchanged.unranked_reasons).by_measure
+        self.scores = self._scores_from(self.unchanged.totals, self.unchanged.reason_by_unranked_unit).by_measure
 
     @property
     def first_score(self) -> float | None:
@@ -147,7 +147,7 @@ class Effects:
             unit_by_id={unit.id: unit for unit in units},
             summands_by_unit=summands_by_unit,
             totals=self._add_up(summands_by_unit.values()),
-            unranked_reasons=_unranked_reasons_of(units),
+            reason_by_unranked_unit=_reasons_by_unranked_unit(units),
         )
 
     def _add_up(self, summands_of_units: Iterable[Sequence[float]]) -> Sequence[float]:
@@ -169,13 +169,16 @@ class Effects:
         return self.for_measures(self._measures[:1])
 
     def effect_of(self, change: Change) -> Effect:
-        """Return the effect of a change to the files of the run."""
+        """Return the effect of a change to the files of the run on its scores.
+
+        If the scorer would refuse the changed files, the effect has the reason, but neither scores nor differences.
+        """
         try:
-            rescored = list(self._rescore(change, self.unchanged))
+            rescored_units = list(self._rescore(change, self.unchanged))
         except InputError as refusal:
             return self._effect_of_refused(refusal)
-        totals = self._totals_after(self.unchanged, rescored)
-        return self._effect_from_totals(totals, _unranked_reasons_after(self.unchanged, rescored))
+        totals = self._totals_after(self.unchanged, rescored_units)
+        return self._effect_from_totals(totals, _reasons_after_rescoring(self.unchanged, rescored_units))
 
     def effect_after(self, results_before: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
         """Return the effect of a change on the original scores, and the results of all units after the change.
@@ -185,27 +188,27 @@ class Effects:
         effect.
         """
         try:
-            rescored = list(self._rescore(change, results_before))
+            rescored_units = list(self._rescore(change, results_before))
         except InputError as refusal:
             return self._effect_of_refused(refusal), results_before
-        scored_change = self._scored_change(change, results_before, rescored)
-        return self._effect_from_totals(scored_change.totals, scored_change.unranked_reasons), scored_change
+        scored_change = self._scored_change(change, results_before, rescored_units)
+        return self._effect_from_totals(scored_change.totals, scored_change.reason_by_unranked_unit), scored_change
 
     def _scored_change(
-        self, change: Change, results_before: ScoredChange, rescored: Sequence[_RescoredSummands]
+        self, change: Change, results_before: ScoredChange, rescored_units: Sequence[_RescoredSummands]
     ) -> ScoredChange:
-        """Return the results of all units after a change: new ones of the `rescored` units, old ones of all others.
+        """Return the results of all units after a change: new ones of the `rescored_units`, old ones of all others.
 
         `results_before` has the results after an earlier change, which is a part of this one.
         """
-        new_unit_by_id = {unit.id: unit for unit, _ in rescored}
-        new_summands_by_unit = {unit.id: summands for unit, summands in rescored}
+        new_unit_by_id = {unit.id: unit for unit, _ in rescored_units}
+        new_summands_by_unit = {unit.id: summands for unit, summands in rescored_units}
         return ScoredChange(
             change=change,
             unit_by_id={**results_before.unit_by_id, **new_unit_by_id},
             summands_by_unit={**results_before.summands_by_unit, **new_summands_by_unit},
-            totals=self._totals_after(results_before, rescored),
-            unranked_reasons=_unranked_reasons_after(results_before, rescored),
+            totals=self._totals_after(results_before, rescored_units),
+            reason_by_unranked_unit=_reasons_after_rescoring(results_before, rescored_units),
         )
 
     def _rescore(self, change: Change, results_before: ScoredChange) -> Iterator[_RescoredSummands]:
@@ -220,10 +223,12 @@ class Effects:
         for unit, run in rescored_units:
             yield _RescoredSummands(unit, self._summands_of_unit(unit, run))
 
-    def _totals_after(self, results_before: ScoredChange, rescored: Iterable[_RescoredSummands]) -> Sequence[float]:
-        """Return the sums over all units, if some units of `results_before` are replaced by the `rescored` ones."""
+    def _totals_after(
+        self, results_before: ScoredChange, rescored_units: Iterable[_RescoredSummands]
+    ) -> Sequence[float]:
+        """Return the sums over all units, if some units of `results_before` are replaced by the `rescored_units`."""
         totals = results_before.totals
-        for unit, summands in rescored:
+        for unit, summands in rescored_units:
             old_summands = results_before.summands_by_unit[unit.id]
             totals = [total + new - old for total, new, old in zip(totals, summands, old_summands)]
         return totals
@@ -233,27 +238,27 @@ class Effects:
         no_scores = dict.fromkeys(self.scores)
         return Effect(differences=no_scores, reason=str(refusal), scores=no_scores)
 
-    def _effect_from_totals(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> Effect:
+    def _effect_from_totals(self, totals: Sequence[float], reason_by_unranked_unit: Mapping[str, str]) -> Effect:
         """Return the effect of a change, from the sums over all units after it.
 
-        `unranked_reasons` maps each unit that could not be ranked to the reason.
+        `reason_by_unranked_unit` maps each unit that could not be ranked to the reason.
         """
-        scores, reason = self._scores_from(totals, unranked_reasons)
+        scores, reason = self._scores_from(totals, reason_by_unranked_unit)
         differences = {name: _difference(scores[name], old_score) for name, old_score in self.scores.items()}
         return Effect(differences=differences, reason=reason, scores=scores)
 
-    def _scores_from(self, totals: Sequence[float], unranked_reasons: Mapping[str, str]) -> _Scores:
+    def _scores_from(self, totals: Sequence[float], reason_by_unranked_unit: Mapping[str, str]) -> _Scores:
         """Return the scores that follow from the sums over all units, as the scorer would give them.
 
         If several scores are missing, the reason is that of a unit that could not be ranked, or else that of the first
-        missing score. `unranked_reasons` maps each unit that could not be ranked to the reason.
+        missing score. `reason_by_unranked_unit` maps each unit that could not be ranked to the reason.
         """
         sum_by_column = dict(zip(self._row_sums.columns, totals))
         has_ldc_queries = bool(self._entry_points_by_unit)
         if has_ldc_queries and not sum_by_column[_SF_ROWS]:  # the tables of LDC queries would have nothing to average
             names = [str(measure) for measure in self._measures]
             return _Scores(dict.fromkeys(names), "nothing to score: no row would be left")
-        why_unranked = next(iter(unranked_reasons.values()), None)
+        why_unranked = next(iter(reason_by_unranked_unit.values()), None)
         ranked_node_count = totals[-1]
         if why_unranked is None and not ranked_node_count:
             why_unranked = NO_RANKED_NODE
@@ -395,20 +400,22 @@ def _row_count_column(measure: Measure) -> str:
     return f"{measure.table}:{measure.level}:{kind}"
 
 
-def _unranked_reasons_after(results_before: ScoredChange, rescored: Iterable[_RescoredSummands]) -> Mapping[str, str]:
-    """Return why units cannot be ranked, by unit id, if `rescored` units replace units of `results_before`."""
-    new_units = [unit for unit, _ in rescored]
-    unranked_reasons = dict(results_before.unranked_reasons)
+def _reasons_after_rescoring(
+    results_before: ScoredChange, rescored_units: Iterable[_RescoredSummands]
+) -> Mapping[str, str]:
+    """Return why units cannot be ranked, by unit id, if the `rescored_units` replace units of `results_before`."""
+    new_units = [unit for unit, _ in rescored_units]
+    reason_by_unranked_unit = dict(results_before.reason_by_unranked_unit)
     for unit in new_units:
-        unranked_reasons.pop(unit.id, None)
-    return unranked_reasons | _unranked_reasons_of(new_units)
+        reason_by_unranked_unit.pop(unit.id, None)
+    return reason_by_unranked_unit | _reasons_by_unranked_unit(new_units)
 
 
-def _unranked_reasons_of(units: Iterable[UnitResult]) -> dict[str, str]:
+def _reasons_by_unranked_unit(units: Iterable[UnitResult]) -> dict[str, str]:
     """Return why units could not be ranked, by the id of the unit; units that were ranked are left out."""
-    unranked_reasons: dict[str, str] = {}
+    reason_by_unranked_unit: dict[str, str] = {}
     for unit in units:
         for result in unit.queries:
             if result.ranking_error is not None:
-                unranked_reasons.setdefault(unit.id, str(result.ranking_error))
-    return unranked_reasons
+                reason_by_unranked_unit.setdefault(unit.id, str(result.ranking_error))
+    return reason_by_unranked_unit

@@ -154,7 +154,10 @@ def _parent_of_class(class_name: str) -> str:
 
 
 def find_faults(scored: AnalysedRun, editor: Editor) -> Iterator[RunFault]:
-    """Yield the faults of a run unit by unit: wrong lines, then nodes with wrong lines, then classes not found."""
+    """Yield the faults of a run unit by unit: wrong lines, then nodes with wrong lines, then classes not found.
+
+    `editor` makes changes to the files of this run. Its `has_nodes` tells whether they have node ids.
+    """
     reachability = Reachability(scored, with_nodes=editor.has_nodes)
     for unit in scored.result.units:
         yield from _faults_of_lines_and_nodes(scored, unit)
@@ -321,9 +324,8 @@ def _classes_by_row(tree: ClassTree, row_names: Container[str]) -> dict[str, lis
     """
     classes_by_row: dict[str, list[str]] = defaultdict(list)
     for class_name, parent in tree.parent_by_class.items():
-        row_name = parent  # the row of a parent has its name
-        if row_name in row_names and not is_wrong_bin(class_name, tree.root):
-            classes_by_row[row_name].append(class_name)
+        if parent in row_names and not is_wrong_bin(class_name, tree.root):
+            classes_by_row[parent].append(class_name)
     return classes_by_row
 
 

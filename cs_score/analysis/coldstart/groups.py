@@ -116,9 +116,8 @@ class _GroupScorer:
         """Return the scored groups of some dimensions, which are crossed, those with the most mistakes first."""
         counts_by_group = self._counts_by_group(dimensions)
         intervals_by_group = self._intervals_by_group(dimensions)
-        has_recall = DIMENSIONS_OF_RUNS_ONLY.isdisjoint(
-            dimensions
-        )  # otherwise classes to find cannot be counted by group
+        # The pool does not have some dimensions, so that the classes to be found cannot be counted by group there.
+        has_recall = DIMENSIONS_OF_RUNS_ONLY.isdisjoint(dimensions)
         names_in_order = sorted(counts_by_group, key=lambda names: _order_of_group(names, counts_by_group[names]))
         groups = []
         for names in names_in_order:
@@ -149,7 +148,7 @@ class _GroupScorer:
             names_at_once = names[start : start + _GROUPS_AT_ONCE]
             rows = [_row_of_unit(unit, names_at_once, counts_by_unit) for unit in self._units]
             intervals = resampled.bootstrap_intervals(rows, _scores_of_groups, self._resampling, units=self._units)
-            intervals_by_group |= _intervals_by_score(names_at_once, intervals)
+            intervals_by_group |= _intervals_by_group_and_score(names_at_once, intervals)
         return intervals_by_group
 
 
@@ -185,7 +184,7 @@ def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: i
     counts = group_counts.counts
     return Group(
         group=", ".join(names),
-        values=names if len(names) > 1 else UNSET,
+        values=names if len(names) > 1 else UNSET,  # a single name would only repeat `group`
         counts=asdict(counts),
         precision=counts.precision,
         recall=counts.recall if has_recall else None,
@@ -199,7 +198,7 @@ _GROUPS_AT_ONCE: Final = 64
 """The number of groups that are resampled together; it limits the memory for their resamples."""
 
 
-def _intervals_by_score(
+def _intervals_by_group_and_score(
     groups: Iterable[GroupNames], intervals: Sequence[Interval]
 ) -> dict[GroupNames, dict[str, Interval]]:
     """Return the intervals of each group by score; `intervals` has three for each group: of precision, recall and F1.

@@ -253,7 +253,7 @@ def _classes_below(run: Run, query: LinkedQuery, parent_class: str) -> list[str]
     assert tree is not None  # the query was scored
     classes = []
     for class_name, class_above in tree.parent_by_class.items():
-        # A wrong bin is no class: it collects the answers that were judged wrong.
+        # A wrong bin is no class: it collects the answers without a class.
         if class_above == parent_class and not is_wrong_bin(class_name, tree.root):
             classes.append(class_name)
     return classes

@@ -59,7 +59,7 @@ class Removals:
     def units_without(self, change: Change, *, is_ranked: bool) -> list[UnitResult] | None:
         """Return the changed units after a change; None if some of their queries have to be scored again.
 
-        Unless `is_ranked`, which says that rankings are needed, the rankings stay as they were before the change.
+        Rankings are only changed if `is_ranked`; otherwise they stay as they were, since nobody needs them.
         """
         if not _only_removes_responses(change):
             return None
@@ -106,8 +106,7 @@ class Removals:
     def _index_query(self, base_id: str) -> QueryLines | None:
         """Index the lines of a query. Return None if several queries share its id, or if it could not be scored."""
         results = self._results_by_query.get(base_id, [])
-        is_shared_id = len(results) != 1
-        if is_shared_id:
+        if len(results) != 1:  # none, or those of several queries
             return None
         unit, result = results[0]
         is_scored = result.counting_error is None and result.ranking_error is None
@@ -238,7 +237,7 @@ class QueryLines:
 
     def _may_influence_others(self, line: Response) -> bool:
         """Return whether other lines may count differently if a line is taken away."""
-        # The line may be the only reason for a row of its parent class.
+        # A line of a later hop may be the only reason for a row of its parent class.
         if line.query.level > _DEEPEST_HOP:
             return True
         is_counted = line.index in self._row_position_by_index

@@ -159,7 +159,7 @@ class TriedScores(NamedTuple):
     reason: str | None
 
 
-def try_scores(score: Callable[[], AnalysedRun], names: Sequence[str]) -> TriedScores:
+def try_scores(score: Callable[[], AnalysedRun], measure_names: Sequence[str]) -> TriedScores:
     """Call `score`, which scores a run, and return the scores of the run by some measures.
 
     If `score` raises InputError, all scores are None, and its message is the reason.
@@ -167,9 +167,9 @@ def try_scores(score: Callable[[], AnalysedRun], names: Sequence[str]) -> TriedS
     try:
         scored = score()
     except InputError as refusal:
-        return TriedScores(dict.fromkeys(names), str(refusal))
-    by_measure = {name: scored.result.scores.get(name) for name in names}
-    return TriedScores(by_measure, _why_score_missing(scored, names))
+        return TriedScores(dict.fromkeys(measure_names), str(refusal))
+    by_measure = {name: scored.result.scores.get(name) for name in measure_names}
+    return TriedScores(by_measure, _why_score_missing(scored, measure_names))
 
 
 def _why_score_missing(scored: AnalysedRun, names: Iterable[str]) -> str | None:

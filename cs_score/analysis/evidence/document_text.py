@@ -148,12 +148,16 @@ def _member_text(value: object) -> str:
     return safe_cell(value) if isinstance(value, str) else json_value(value)
 
 
-def shorten(text: str | None, longest: int) -> str | None:
-    """Return a text, shortened with "..." to at most `longest` characters; None stays None."""
-    if text is None or len(text) <= longest:
+def shorten(text: str | None, most_characters: int) -> str | None:
+    """Return a text, shortened with "..." to at most so many characters; None stays None.
+
+    Shortened JSON stays `JsonText`, whose backslashes tables leave as they are.
+    """
+    ellipsis = "..."
+    if text is None or len(text) <= most_characters:
         return text
-    shortened = f"{text[: longest - 3]}..."
-    return JsonText(shortened) if isinstance(text, JsonText) else shortened
+    shortened_text = text[: most_characters - len(ellipsis)] + ellipsis
+    return JsonText(shortened_text) if isinstance(text, JsonText) else shortened_text
 
 
 def unit_name(record: Any) -> str:

@@ -203,7 +203,7 @@ class Examination:
         faults, and shows how many are done.
         """
         sums = self.result.table.sums()
-        scores = self.mode.formula(sums, divide)
+        scores = self.mode.formula(sums, divide)  # ordinary division: the sums are numbers, not arrays
         entries_and_faults = []
         for entry in entries:
             for fault in entry.faults:

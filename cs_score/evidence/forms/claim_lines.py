@@ -26,12 +26,12 @@ def is_entry(value: object) -> bool:
 
 
 def are_entries(values: Sequence[object]) -> bool:
-    """Return whether each value is an object with a label and sentences."""
+    """Return whether each value is an entry of evidence: an object with a label and sentences."""
     return all(is_entry(value) for value in values)
 
 
 def are_lists_of_entries(values: Sequence[object]) -> bool:
-    """Return whether each value is a list of objects with a label and sentences."""
+    """Return whether each value is a list of entries of evidence: objects with a label and sentences."""
     return all(isinstance(value, list) and are_entries(value) for value in values)
 
 

@@ -20,7 +20,10 @@ WANTED_PREDICTIONS: Final = (
 
 
 def find_remedy(line_values: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with these JSON values on its lines. The values may have any type."""
+    """Return the remedy for a refused file with these JSON values of any type on its lines.
+
+    `files` tells whether this is gold or predictions.
+    """
     are_objects = bool(line_values) and all(isinstance(line_value, dict) for line_value in line_values)
     if files.gold_is_refused:
         return _find_gold_remedy(line_values) if are_objects else Advice(action=WANTED_GOLD)
@@ -83,14 +86,14 @@ def _find_remedy_without_ids(line_values: list[dict[str, Any]], files: Files) ->
 def _find_remedy_with_ids(line_values: list[dict[str, Any]], files: Files) -> Remedy:
     """Return the remedy for predictions whose lines have ids, so that only the form of their evidence can be wrong."""
     values = evidence_values(line_values)
-    if are_lists_of_entries(values):
+    if are_lists_of_entries(values):  # {"id": 1, "evidence": {"11": [{"sentences": [2], "label": "SUPPORT"}]}}
         have_objects_as_evidence = all(isinstance(line_value.get("evidence", {}), dict) for line_value in line_values)
         if have_objects_as_evidence:
             return NO_CHANGE
         # In each claim `c`, an empty object replaces null, an empty list, or missing evidence.
         expression = '[{**c, "evidence": c.get("evidence") or {}} for c in R]'
         return FormChange(expression, 'a claim without evidence has "evidence": {}')
-    if values and are_entries(values):
+    if values and are_entries(values):  # {"id": 1, "evidence": {"11": {"sentences": [2], "label": "SUPPORT"}}}
         return _find_remedy_for_objects(files)
     return Advice(action=WANTED_PREDICTIONS)
 

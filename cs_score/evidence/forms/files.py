@@ -185,7 +185,11 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
         if len(members) != 1:
             return _advice_on_archive(file, members)
         return _text_of_member(file, archive, members[0])
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, UnicodeDecodeError, zlib.error):
+    except (zipfile.BadZipFile, zlib.error):  # the archive or the file in it is damaged
+        return None
+    except (RuntimeError, NotImplementedError):  # the file is encrypted, or packed in an unknown way
+        return None
+    except UnicodeDecodeError:  # the file is not text
         return None
 
 

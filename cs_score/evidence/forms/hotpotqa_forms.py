@@ -143,7 +143,7 @@ def _has_lists_of_equal_length(facts: Mapping[str, Any]) -> bool:
 
 
 def find_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with this JSON value, which may have any type."""
+    """Return the remedy for a refused file with this JSON value of any type; `files` tells whether this is gold."""
     if files.gold_is_refused:
         return _find_gold_remedy(value, files)
     return _find_predictions_remedy(value, files)

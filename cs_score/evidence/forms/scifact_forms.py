@@ -19,7 +19,10 @@ WANTED_PREDICTIONS: Final = (
 
 
 def find_remedy(line_values: Any, files: Files) -> Remedy:
-    """Return the remedy for a file with these JSON values on its lines. The values may have any type."""
+    """Return the remedy for a refused file with these JSON values of any type on its lines.
+
+    `files` tells whether this is gold or predictions.
+    """
     are_objects = bool(line_values) and all(isinstance(line_value, dict) for line_value in line_values)
     if files.gold_is_refused:
         return _find_gold_remedy(line_values) if are_objects else Advice(action=WANTED_GOLD)

@@ -28,7 +28,7 @@ from cs_score.pages.charts import (
     curve_chart,
     dot_chart,
     grid_chart,
-    limits,
+    limits_by_series,
 )
 from cs_score.pages.origins import analysis_origin
 from cs_score.pages.page import (
@@ -107,7 +107,7 @@ _QUERY_HEADINGS: Final = {
 """Columns that describe a query; units of evidence have none of them."""
 
 
-def _text_of(number: float | None, form: str, otherwise: str = "unknown") -> str:
+def _number_text(number: float | None, form: str, otherwise: str = "unknown") -> str:
     """Return a number in the format `form`, such as `.4f`; the text `otherwise` if there is no number."""
     return otherwise if number is None else format(number, form)
 
@@ -263,8 +263,8 @@ class AnalysisPage(PageMaker):
         )
         facts = []
         for measure, measure_scores in scenarios.shown.items():
-            pessimistic = _text_of(measure_scores.pessimistic, ".4f", "none")
-            optimistic = _text_of(measure_scores.optimistic, ".4f", "none")
+            pessimistic = _number_text(measure_scores.pessimistic, ".4f", "none")
+            optimistic = _number_text(measure_scores.optimistic, ".4f", "none")
             score_text = f"{measure} {measure_scores.score:.4f}"
             facts.append(PageFact(score_text, f"{pessimistic}, {optimistic}", explanation))
         facts.append(PageFact("unassessed answers", str(scenarios.unassessed), scenarios.reason or ""))
@@ -315,7 +315,7 @@ class AnalysisPage(PageMaker):
         """Yield the chart of gains: how much the score would rise if one kind of mistakes alone were corrected."""
         rows = []
         for row in self.document.budget:
-            note = _text_of(row.gain, "+.4f")
+            note = _number_text(row.gain, "+.4f")
             rows.append(self._budget_bar(row, start=0.0, end=row.gain or 0.0, note=note))
         caption = Caption(
             "budget-gains", "Gain of each kind corrected alone", f"gain in {self.measure}", "kind (mistakes)"
@@ -328,7 +328,7 @@ class AnalysisPage(PageMaker):
         score = self.document.score
         for row in self.document.budget:
             next_score = score if row.cumulated is None else row.cumulated  # None: not computed
-            rows.append(self._budget_bar(row, start=score, end=next_score, note=_text_of(row.cumulated, ".4f")))
+            rows.append(self._budget_bar(row, start=score, end=next_score, note=_number_text(row.cumulated, ".4f")))
             score = next_score
         caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
         introduction = f"{self.measure} {self.document.score:.4f}; then "
@@ -363,14 +363,14 @@ class AnalysisPage(PageMaker):
     def _ordered_group_rows(self, layout: Layout) -> list[Any]:
         """Return the rows of the groups that the page shows, in the order of the dimensions."""
         position_by_dimension: dict[str, int] = {}
-        for position, dimension in enumerate(self._dimensions()):
+        for position, dimension in enumerate(self._groups_by_dimension()):
             position_by_dimension[dimension] = position
         all_rows: list[Any] = list(layout.rows(self.document))
         rows = [row for row in all_rows if row["dimension"] in position_by_dimension]
         rows.sort(key=lambda row: position_by_dimension[row["dimension"]])
         return rows
 
-    def _dimensions(self) -> dict[str, Sequence[Any]]:
+    def _groups_by_dimension(self) -> dict[str, Sequence[Any]]:
         """Return the groups of each dimension, groups by slot and by hop first.
 
         Dimensions that only say whether answers are right are left out.
@@ -381,7 +381,7 @@ class AnalysisPage(PageMaker):
 
     def group_charts(self) -> Iterator[Drawing]:
         """Yield a chart for each dimension with at least two groups, if at least one of them has a score."""
-        for dimension, groups in self._dimensions().items():
+        for dimension, groups in self._groups_by_dimension().items():
             rows = [self._group_dots(group) for group in _groups_to_draw(groups)]
             has_scores = any(row.score_by_series for row in rows)
             if len(rows) > 1 and has_scores:
@@ -402,7 +402,7 @@ class AnalysisPage(PageMaker):
         if not scores and self.measure in getattr(group, "scores", {}):
             scores = {self.measure: group.scores[self.measure]}
         intervals = getattr(group, "intervals", None) or {}
-        return Dots(name, scores, limits(intervals.get("f1"), "F1"))
+        return Dots(name, scores, limits_by_series(intervals.get("f1"), "F1"))
 
     # ---- Confusions
 
@@ -787,7 +787,7 @@ def _unreachable_facts(missed_classes: Any) -> Facts:
     facts = []
     for reason, count in missed_classes.unreachable.items():
         facts.append(PageFact(f"missed classes that no answer finds: {reason}", str(count)))
-    facts.append(PageFact("recall if all others were found", _text_of(missed_classes.reachable_recall, ".4f")))
+    facts.append(PageFact("recall if all others were found", _number_text(missed_classes.reachable_recall, ".4f")))
     return Facts(facts)
 
 
@@ -874,7 +874,7 @@ def _cell_of_effects(mistake: Any) -> Cell:
 
     A click on the cell shows the change of each measure, or why it was not computed, and how the mistake is corrected.
     """
-    effects = [(measure, _text_of(effect, "+.4f")) for measure, effect in mistake.effects.items() if effect]
+    effects = [(measure, _number_text(effect, "+.4f")) for measure, effect in mistake.effects.items() if effect]
     items = [("not computed", mistake.reason)] if mistake.reason else []
     items += effects
     is_of_run = hasattr(mistake, "removed")  # only mistakes of Cold Start runs name the lines to remove

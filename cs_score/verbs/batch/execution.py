@@ -229,12 +229,12 @@ class _Batch:
         self.options = options
         self.remark = remark
         self._runs = runs
-        self._folder_by_key: dict[_RunAndPolicy, str] = {}
+        self._folder_by_run_and_policy: dict[_RunAndPolicy, str] = {}
         for run in runs:
             for policy in self.plan.policy_names:
                 folder = store.folder_of_run(options.out, self.plan, run.name, policy)
-                self._folder_by_key[_RunAndPolicy(run.name, policy)] = folder
-        self._outcome_by_key: dict[_RunAndPolicy, Outcome] = {}
+                self._folder_by_run_and_policy[_RunAndPolicy(run.name, policy)] = folder
+        self._outcome_by_run_and_policy: dict[_RunAndPolicy, Outcome] = {}
 
     def score_runs(self) -> int:
         """Give each run an outcome under each policy, and return how many outcomes were kept from an earlier batch.
@@ -245,7 +245,7 @@ class _Batch:
         self._remark_other_results()
         if self.options.resume:
             self._keep_earlier_outcomes()
-        kept_count = len(self._outcome_by_key)
+        kept_count = len(self._outcome_by_run_and_policy)
         self._score_remaining_runs()
         return kept_count
 
@@ -254,12 +254,12 @@ class _Batch:
 
         Call it when every run has an outcome under every policy.
         """
-        return tuple([self._outcome_by_key[key] for key in self._folder_by_key])
+        return tuple([self._outcome_by_run_and_policy[key] for key in self._folder_by_run_and_policy])
 
     def _remark_other_results(self) -> None:
         """Print a remark if the output folder holds records of runs that are not in this batch."""
         out = self.options.out
-        other_folders = _folders_with_record(out).difference(self._folder_by_key.values())
+        other_folders = _folders_with_record(out).difference(self._folder_by_run_and_policy.values())
         if other_folders:
             names = join_first([os.path.relpath(folder, out) for folder in sorted(other_folders)])
             self.remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
@@ -277,7 +277,7 @@ class _Batch:
             for policy in self.plan.policy_names:
                 outcome = self._earlier_outcome(run, digest, policy)
                 if outcome is not None:
-                    self._outcome_by_key[_RunAndPolicy(run.name, policy)] = outcome
+                    self._outcome_by_run_and_policy[_RunAndPolicy(run.name, policy)] = outcome
 
     def _earlier_outcome(self, run: BatchRunFile, digest: InputDigest, policy: str) -> Outcome | None:
         """Return the outcome of a run that an earlier batch has recorded, or None if the run must be scored again.
@@ -285,7 +285,7 @@ class _Batch:
         A run is scored again if its record or one of its files was changed; then a remark is printed. It is also scored
         again if the earlier batch did not make all that this batch needs. `digest` is that of the file of the run.
         """
-        folder = self._folder_by_key[_RunAndPolicy(run.name, policy)]
+        folder = self._folder_by_run_and_policy[_RunAndPolicy(run.name, policy)]
         try:
             outcome = store.read_whole_run(folder, self.prepared_gold.origin(run, digest, policy))
         except store.ChangedFileError as error:
@@ -328,7 +328,7 @@ class _Batch:
         """Remove the temporary files that workers have left in the folders of runs, as when they were killed."""
         for job in jobs:
             for policy in job.folder_by_policy:
-                store.clear_leftovers(self._folder_by_key[_RunAndPolicy(job.run.name, policy)])
+                store.clear_leftovers(self._folder_by_run_and_policy[_RunAndPolicy(job.run.name, policy)])
 
     def _score_on_this_machine(self, jobs: Sequence[Job], progress: Progress) -> None:
         """Score runs in processes of this machine, and store their outcomes."""
@@ -362,8 +362,8 @@ class _Batch:
         folder_by_policy: dict[str, str | None] = {}
         for policy in self.plan.policy_names:
             key = _RunAndPolicy(run.name, policy)
-            if key not in self._outcome_by_key:
-                folder = os.path.abspath(self._folder_by_key[key])
+            if key not in self._outcome_by_run_and_policy:
+                folder = os.path.abspath(self._folder_by_run_and_policy[key])
                 folder_by_policy[policy] = None if self.options.ships_inputs else folder
         return folder_by_policy
 
@@ -385,30 +385,30 @@ class _Batch:
 
     def _store_all(self, results: Iterable[ScoredInBatch]) -> None:
         """Store the outcomes and files of runs as they are scored."""
-        for scored in results:
-            self._store(scored)
+        for scored_run in results:
+            self._store(scored_run)
 
-    def _store(self, scored: ScoredInBatch) -> None:
+    def _store(self, scored_run: ScoredInBatch) -> None:
         """Store the outcome of a run, and write the files that came with it into the output folder."""
-        outcome = self._written_outcome(scored)
+        outcome = self._written_outcome(scored_run)
         key = _RunAndPolicy(outcome.run, outcome.policy)
         if outcome.state == FAILED and not outcome.files:
-            store.clear(self._folder_by_key[key])  # files of an earlier batch are out of date
-        self._outcome_by_key[key] = outcome
+            store.remove_run_files(self._folder_by_run_and_policy[key])  # files of an earlier batch are out of date
+        self._outcome_by_run_and_policy[key] = outcome
 
-    def _written_outcome(self, scored: ScoredInBatch) -> Outcome:
+    def _written_outcome(self, scored_run: ScoredInBatch) -> Outcome:
         """Write the files that came with an outcome into the folder of its run; return the outcome with their names.
 
         A failed outcome is returned instead if the worker read other inputs than this process (its machine may have
         another file at the same path), or if the files cannot be written.
         """
-        outcome = scored.outcome
-        folder = self._folder_by_key[_RunAndPolicy(outcome.run, outcome.policy)]
+        outcome = scored_run.outcome
+        folder = self._folder_by_run_and_policy[_RunAndPolicy(outcome.run, outcome.policy)]
         try:
             self._check_inputs_of_worker(outcome)
-            if not scored.files:
+            if not scored_run.files:
                 return outcome
-            return store.write_run(folder, outcome, scored.files)
+            return store.write_run(folder, outcome, scored_run.files)
         except OutputError as error:
             return _failed_outcome_for(outcome, reason=str(error))  # of the same run and policy
 

@@ -486,7 +486,7 @@ def _values_of_row(row: LeaderboardRow) -> dict[str, Any]:
 # ---- The sentences below it
 
 
-def _notes(board: LeaderboardDocument) -> list[str]:
+def _sentences_below(board: LeaderboardDocument) -> list[str]:
     """Return the sentences below a leaderboard.
 
     They give the verdicts and the tests, explain the limits of scores, name the runs without a value of some measures,
@@ -525,7 +525,7 @@ def _sentences_on_undefined_scores(board: LeaderboardDocument) -> list[str]:
     return sentences
 
 
-def _failures(board: LeaderboardDocument) -> list[str]:
+def _sentences_on_failures(board: LeaderboardDocument) -> list[str]:
     """Return a sentence for each run that was not scored to its end: `run (policy): reason`."""
     return [f"{_name_with_policy(row, board)}: {row.failure}" for row in board.rows if row.failure is not None]
 
@@ -560,7 +560,9 @@ def _tsv_text(board: LeaderboardDocument) -> str:
 
 def _markdown_text(board: LeaderboardDocument) -> str:
     """Return the leaderboard as a Markdown table with a list of notes, failures and signatures below it."""
-    list_items = [f"- {escape_markdown(sentence)}" for sentence in _notes(board) + _failures(board)]
+    list_items = [
+        f"- {escape_markdown(sentence)}" for sentence in _sentences_below(board) + _sentences_on_failures(board)
+    ]
     list_items += [f"- `{signature}`" for signature in signatures(board)]
     lines = list(markdown(leaderboard_layout(board).table(board)))
     if list_items:
@@ -573,7 +575,7 @@ def _latex_text(board: LeaderboardDocument) -> str:
     """Return the leaderboard as a LaTeX tabular with a paragraph for each note and signature below it."""
     lines = [r"% \usepackage{booktabs}"]
     lines += latex(leaderboard_layout(board).table(board))
-    for sentence in _notes(board) + signatures(board):
+    for sentence in _sentences_below(board) + signatures(board):
         lines += ["", escape_latex(sentence)]
     return "\n".join(lines) + "\n"
 
@@ -596,8 +598,8 @@ def leaderboard_text(board: LeaderboardDocument, limit: int = 10) -> str:
     """
     table = _narrow_layout(board).table(board)
     lines = list(text_lines(table, limit, SCREEN_WIDTH))[1:]  # the first line is blank
-    failures = _failures(board)
-    sentences = _notes(board) + [one_line(failure, 300) for failure in failures[:limit]]
+    failures = _sentences_on_failures(board)
+    sentences = _sentences_below(board) + [one_line(failure, 300) for failure in failures[:limit]]
     for sentence in sentences:
         lines += wrap_lines(sentence)
     if len(failures) > limit:

@@ -804,12 +804,13 @@ class _Finders(Record):
     """The systems that found each target of gold, under one policy.
 
     `marks_of_systems` has for each system a text with a mark for each target, `1` if the system found it, else `0`:
-    `"0110"`. It has None for a system that was not scored. `counts` has for each target the number of its finders.
+    `"0110"`. It has None for a system that was not scored. `finder_counts` has for each target the number of its
+    finders.
     """
 
     targets: Sequence[Target]
     marks_of_systems: Sequence[str | None]
-    counts: Sequence[int]
+    finder_counts: Sequence[int]
 
     @property
     def scored_count(self) -> int:
@@ -843,7 +844,7 @@ def _summarize_policy(policy_results: PolicyResults, evaluation: Evaluation, uni
         difficulties=_difficulties(policy, answers.finders),
         agreement=_agreement(policy, answers, evaluation),
         marks_of_systems=answers.finders.marks_of_systems,
-        finder_counts=answers.finders.counts,
+        finder_counts=answers.finders.finder_counts,
         right_answers=answers.shared.right,
         wrong_answers=answers.shared.wrong,
     )
@@ -934,7 +935,7 @@ def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, Answe
     for position, answers in answers_by_system.items():
         marks_of_systems[position] = mark_targets(answers.found, len(targets))
     marks_of_scored_systems = [marks for marks in marks_of_systems if marks is not None]
-    return _Finders(targets, marks_of_systems, counts=count_finders(marks_of_scored_systems, len(targets)))
+    return _Finders(targets, marks_of_systems, finder_counts=count_finders(marks_of_scored_systems, len(targets)))
 
 
 def _found_together(finders: _Finders) -> tuple[FoundTogether, ...]:
@@ -944,7 +945,7 @@ def _found_together(finders: _Finders) -> tuple[FoundTogether, ...]:
     """
     shares = []
     for part, target_positions in finders.positions_by_part().items():
-        finder_counts_of_part = [finders.counts[position] for position in target_positions]
+        finder_counts_of_part = [finders.finder_counts[position] for position in target_positions]
         shares += shares_found_together(finder_counts_of_part, finders.scored_count, part)
     return tuple(shares)
 
@@ -1019,9 +1020,9 @@ def _difficulty(policy: str, part: str, target_positions: Sequence[int], finders
 
     `target_positions` are the positions of these targets among all targets.
     """
-    target_count_by_finders = Counter([finders.counts[position] for position in target_positions])
+    target_count_by_finders = Counter([finders.finder_counts[position] for position in target_positions])
     found_by = [target_count_by_finders[finder_count] for finder_count in range(finders.scored_count + 1)]
-    positions_found_once = [position for position in target_positions if finders.counts[position] == 1]
+    positions_found_once = [position for position in target_positions if finders.finder_counts[position] == 1]
     only_finder_counts = [_found_count(marks, positions_found_once) for marks in finders.marks_of_systems]
     return Difficulty(
         policy=policy,

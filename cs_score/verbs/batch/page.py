@@ -27,7 +27,7 @@ from cs_score.pages.charts import (
     curve_chart,
     dot_chart,
     grid_chart,
-    limits,
+    limits_by_series,
     shade,
 )
 from cs_score.pages.origins import batch_origin
@@ -193,7 +193,7 @@ class BatchPage(PageMaker):
         for row in self.document.leaderboard:
             if row.policy == policy and row.score is not None:
                 label = self._label_with_tier(row)
-                chart_rows.append(Dots(label, {"score": row.score}, limits(row.interval, "score")))
+                chart_rows.append(Dots(label, {"score": row.score}, limits_by_series(row.interval, "score")))
         return chart_rows
 
     def _label_with_tier(self, row: RankedRow) -> str:
@@ -626,7 +626,9 @@ def _dots_of_rankings(main_ranking: RunRanking, pairs: Iterable[RankingPair]) ->
     for pair in pairs:
         other_ranking = _other_ranking(pair, main_ranking)
         if other_ranking is not None and pair.tau is not None:
-            rows.append(Dots(_ranking_text(other_ranking), {"tau-b": pair.tau}, limits(pair.interval, "tau-b")))
+            rows.append(
+                Dots(_ranking_text(other_ranking), {"tau-b": pair.tau}, limits_by_series(pair.interval, "tau-b"))
+            )
     return rows
 
 

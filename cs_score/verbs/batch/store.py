@@ -191,7 +191,7 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from None
-    clear(folder)
+    remove_run_files(folder)
     outcome_with_files = replace(outcome, files=_write_files(folder, files))
     if outcome.state == FAILED:
         return outcome_with_files
@@ -401,7 +401,7 @@ def _open_plain_file(path: str) -> io.BufferedReader:
 # ---- Removing the files of earlier batches
 
 
-def clear(folder: str) -> None:
+def remove_run_files(folder: str) -> None:
     """Remove the files of an earlier scoring from the folder of a run, its record first.
 
     Without its record a run counts as not scored, even if this process is killed before all files are gone.

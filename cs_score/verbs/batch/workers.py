@@ -97,12 +97,12 @@ class Scorer:
         the outcome. Raises CsScoreError if gold cannot be read or a file cannot be written.
         """
         results = []
-        for scored in self._gold().score(job.run, list(job.folder_by_policy)):
-            folder = job.folder_by_policy[scored.outcome.policy]
+        for scored_run in self._gold().score(job.run, list(job.folder_by_policy)):
+            folder = job.folder_by_policy[scored_run.outcome.policy]
             if folder is None:
-                results.append(ScoredInBatch(scored.outcome, _files_in_memory(scored.files)))
+                results.append(ScoredInBatch(scored_run.outcome, _files_in_memory(scored_run.files)))
             else:
-                results.append(ScoredInBatch(store.write_run(folder, scored.outcome, scored.files)))
+                results.append(ScoredInBatch(store.write_run(folder, scored_run.outcome, scored_run.files)))
         return results
 
     def _gold(self) -> PreparedGold:

@@ -106,7 +106,7 @@ def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     Raises UsageError for such a run and for missing gold, InputError if gold cannot be read.
     """
     runs = Runs(command_line)
-    if "-" in [*runs.query_files, *runs.files]:
+    if "-" in [*runs.query_files, *runs.run_and_pool_files]:
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
     options = runs.options_without_run_ids
     options.check()
@@ -126,7 +126,7 @@ def _assessment_files(runs: Runs, refusal: str) -> Sequence[Input]:
     """
     if not runs.query_files:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")
-    run_files, assessments = split_runs_and_assessments(runs.files, runs.knowledge_bases)
+    run_files, assessments = split_runs_and_assessments(runs.run_and_pool_files, runs.knowledge_bases)
     if run_files and refusal:
         raise UsageError(f"{refusal}: leave out {name_of(run_files[0])}")
     if not assessments:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final
 
-from cs_score.pages.charts import Caption, Dots, Drawing, dot_chart, limits
+from cs_score.pages.charts import Caption, Dots, Drawing, dot_chart, limits_by_series
 from cs_score.pages.page import (
     Block,
     Code,
@@ -102,7 +102,7 @@ def _systems_chart(measure_comparison: MeasureComparison) -> Iterator[Drawing]:
     systems = measure_comparison.systems[:_MOST_SYSTEMS]
     if not all(0 <= system.score <= 1 for system in systems):
         return
-    rows = [Dots(system.name, {"score": system.score}, limits(system, "score")) for system in systems]
+    rows = [Dots(system.name, {"score": system.score}, limits_by_series(system, "score")) for system in systems]
     caption = Caption(
         name=f"systems-{slug(measure_comparison.measure)}",
         title=f"Scores with intervals, {measure_comparison.measure}",

@@ -86,14 +86,14 @@ def _relation_of(assertion: Assertion) -> _Relation:
     return assertion.subject, assertion.predicate.name, assertion.object
 
 
-def _end_of_search(new: Assertion, earlier: Assertion | None) -> int:
+def _end_of_search(new: Assertion, repeated: Assertion | None) -> int:
     """Return the number of the last line that the reference program searches for an assertion equal to a new one.
 
-    It is the line of the assertion that the new one repeats (`earlier`). If there is none, the program searches all
+    It is the line of the assertion that the new one repeats (`repeated`). If there is none, the program searches all
     lines before the new assertion.
     """
-    if earlier is not None:
-        return earlier.line
+    if repeated is not None:
+        return repeated.line
     # Assertions are inferred after the last line of the file.
     return sys.maxsize if new.is_inferred else new.line - 1
 
@@ -361,8 +361,8 @@ class Builder:
     def _read_assertion(self, line: KbLine, subject: KbNode, *, is_inferred: bool) -> Assertion | None:
         """Return the assertion that a line makes about its subject; None if the line is rejected.
 
-        The problems of the line are reported, and how it uses its nodes is recorded. `is_inferred` says that the line
-        was inferred from another one.
+        The problems of the line are reported, and its uses of nodes (as subject or object, with certain types) are
+        recorded. `is_inferred` says that the line was inferred from another one.
         """
         predicate, realis = self._read_predicate(line, subject)
         if predicate is None:

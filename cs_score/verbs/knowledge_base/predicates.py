@@ -306,7 +306,7 @@ def _absent_realis_problems(last_part: str, involves_event: bool, is_defined: bo
     """
     if is_defined:
         return (_MISSING_REALIS,) if involves_event else ()
-    # The reference program takes the last part for a realis: "foo" in "per.foo" is an illegal one, and unexpected in a
+    # The reference program takes the last part for a realis: "foo" in "life.foo" is an illegal one, and unexpected in a
     # relation without event.
     if involves_event:
         return (_illegal_realis(last_part),)

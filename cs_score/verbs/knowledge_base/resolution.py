@@ -764,7 +764,7 @@ def _make_follow_on(question: _Question, mention: KbFact) -> _Question:
     """
     query = question.query
     _check_single_entry_point(query)
-    full_id = _extended_id(question.full_id, mention)
+    full_id = _full_id_of_follow_on(question.full_id, mention)
     _check_query_id(full_id, query)
     return _Question(full_id=full_id, slots=question.slots[1:], query=query)
 
@@ -792,7 +792,7 @@ def _check_query_id(full_id: str, query: Query) -> None:
         )
 
 
-def _extended_id(full_id: str, mention: KbFact) -> str:
+def _full_id_of_follow_on(full_id: str, mention: KbFact) -> str:
     """Return the id of the follow-on query about an answer: the id of the query, an underscore and twelve digits.
 
     The hexadecimal digits are a hash of the id, the text of the answer and the first span of its mention.

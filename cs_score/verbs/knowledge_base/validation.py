@@ -580,6 +580,7 @@ def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical:
     A node needs one canonical mention (its name) in each document that mentions it, and at the same place a mention by
     name or description.
 
+    * A node without any of these mentions is reported.
     * Several canonical mentions in a document are reported.
     * A missing canonical mention is reported with `with_canonical`. It is added if the node has a single other mention
       in the document.

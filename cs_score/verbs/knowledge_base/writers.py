@@ -190,7 +190,7 @@ def _arguments_by_document(kb: KnowledgeBase) -> dict[str, list[Assertion]]:
 
 
 class _MentionsOfFillers:
-    """The mentions that give the arguments of events their names, by node and document.
+    """The mentions that give the fillers of events their names; a filler is the object of an argument of an event.
 
     A canonical mention is the name of a node in a document; a normalized mention is a standard form, such as a date in
     figures. Of several canonical mentions the last one is taken, of several normalized mentions the first one.
@@ -198,15 +198,15 @@ class _MentionsOfFillers:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         """Collect the canonical and the normalized mentions of a knowledge base."""
-        self._canonical: dict[tuple[str, str], Assertion] = {}
-        self._normalized: dict[tuple[str, str], Assertion] = {}
+        self._canonical_by_node_and_docid: dict[tuple[str, str], Assertion] = {}
+        self._normalized_by_node_and_docid: dict[tuple[str, str], Assertion] = {}
         for assertion in kb.assertions:
             key = (assertion.subject.name, assertion.provenance.docid)
             # As in the reference program, the last canonical mention counts, but the first normalized one.
             if assertion.predicate.name == CANONICAL:
-                self._canonical[key] = assertion
+                self._canonical_by_node_and_docid[key] = assertion
             elif assertion.predicate.name == NORMALIZED:
-                self._normalized.setdefault(key, assertion)
+                self._normalized_by_node_and_docid.setdefault(key, assertion)
 
     def text_and_place(self, filler: str, docid: str) -> tuple[str, str]:
         """Return the text of a node, such as ":Entity_1", in a document, and the place of this text: "Ann", "3-9".
@@ -216,11 +216,11 @@ class _MentionsOfFillers:
         """
         text = ""
         place = ""
-        canonical = self._canonical.get((filler, docid))
+        canonical = self._canonical_by_node_and_docid.get((filler, docid))
         if canonical is not None:
             text = canonical.text
             place = short_form(canonical.provenance.parts.justification)
-        normalized = self._normalized.get((filler, docid))
+        normalized = self._normalized_by_node_and_docid.get((filler, docid))
         if normalized is not None and filler.startswith(":String"):
             text = normalized.text
         return text, place
@@ -342,7 +342,8 @@ class _MentionsAndSentiments(Struct):
 def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of the sentiments: folder, name and content of each file.
 
-    Each document with mentions has a file of its entities and a file of its sentiments.
+    Each document with mentions has a file of its entities (folder "predicted-ere") and a file of its sentiments
+    ("predicted-best").
     """
     statements_by_docid: dict[str, _MentionsAndSentiments] = defaultdict(_MentionsAndSentiments)
     for assertion in kb.assertions:

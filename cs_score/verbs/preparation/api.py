@@ -114,18 +114,18 @@ def validate_run(
     query.
     """
     files, query_files = _files_of_run_and_queries(run, queries)
-    limits = RunLimits(arguments.limits_of(justifications), Depth.parse(depth))
+    limits = RunLimits(arguments.read_limits(justifications), Depth.parse(depth))
     document_list = _read_documents(documents)
     problems = RecordingLog()
     loaded_queries = load_queries(query_files, expand, problems, _lengths_of(document_list))
     repeatable_files = [rereadable(file) for file in files]
-    run_check = check_run(
+    checked_run = check_run(
         repeatable_files, loaded_queries, limits, problems, document_list, allow_comments=allow_comments
     )
-    validated = run_check.validated()  # from now on all problems of the run are in the log
-    text = None if problems.has_errors else "".join(validated.pieces)
+    validated_text = checked_run.validated_text()  # from now on all problems of the run are in the log
+    text = None if problems.has_errors else "".join(validated_text.pieces)
     inputs = [name_of(file) for file in (*files, *query_files)]
-    return ValidatedRun(text, problems, _remarks_on(validated), inputs)
+    return ValidatedRun(text, problems, _remarks_on(validated_text), inputs)
 
 
 def _files_of_run_and_queries(run: Files, queries: Files) -> tuple[list[Input], list[Input]]:
@@ -151,9 +151,9 @@ def _read_documents(documents: str | os.PathLike[str] | None) -> DocumentList | 
     return None if list_file is None else read_document_list(list_file)
 
 
-def _remarks_on(validated: ValidatedText) -> tuple[str, ...]:
+def _remarks_on(validated_text: ValidatedText) -> tuple[str, ...]:
     """Return the remarks on a validated run, with a remark on each query whose lines are left out."""
-    remarks = list(validated.remarks)
-    for query in validated.dropped_query_ids:
-        remarks.append(f"lines of query {query} are left out: a line that it hangs on was skipped")
+    remarks = list(validated_text.remarks)
+    for query_id in validated_text.dropped_query_ids:
+        remarks.append(f"lines of query {query_id} are left out: a line that it hangs on was skipped")
     return tuple(remarks)

@@ -143,7 +143,7 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
     run_file = command_line.positional_words[1]
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
-    validated_text = checked_run.validated()  # from now on all problems of the run are in the log
+    validated_text = checked_run.validated_text()  # from now on all problems of the run are in the log
     _remark_on_run(checked_run, validated_text, session)
     session.report_problems()
     if not session.has_errors:
@@ -241,9 +241,9 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     options = _query_options(command_line)
     session.send_report_to(command_line.text("-error_file"))
     query_file, output_file = command_line.positional_words
-    query_files = session.read_queries()
-    _remark_on_queries(query_files, query_file, options, session)
-    validated = repair_queries(query_files.query_set, options, session.problems)
+    loaded_queries = session.read_queries()
+    _remark_on_queries(loaded_queries, query_file, options, session)
+    validated = repair_queries(loaded_queries.query_set, options, session.problems)
     text = query_file_text(validated.queries)
     session.report_problems()
     file_named(output_file).write(utf8_blocks([text]))
@@ -251,10 +251,10 @@ def validate_queries(command_line: CommandLine, session: Session) -> int:
     return session.end_report(validated)
 
 
-def _remark_on_queries(query_files: QueryFiles, file_name: str, options: QueryOptions, session: Session) -> None:
+def _remark_on_queries(loaded_queries: QueryFiles, file_name: str, options: QueryOptions, session: Session) -> None:
     """Print the remarks on a query file, and remarks on the entity types of its queries."""
-    session.remark(*query_files.remarks)
-    queries = query_files.query_set.by_id.values()
+    session.remark(*loaded_queries.remarks)
+    queries = loaded_queries.query_set.by_id.values()
     session.remark(*remarks_on_types(queries, options.type_action, file_name))
 
 
@@ -412,7 +412,7 @@ def package_output(command_line: CommandLine, session: Session) -> int:
     _check_run_ids(checked_run, session)
     session.report_problems()
     if not session.has_errors:
-        validated_text = checked_run.validated()
+        validated_text = checked_run.validated_text()
         file_named(output_file).write(utf8_blocks(validated_text.pieces))
     return session.end_report(checked_run)
 
@@ -525,8 +525,8 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
 def _print_problem_kinds(session: Session, file: str) -> int:
     """Print each kind of problem for which scoring refuses or leaves out assessments of a file. Return the exit status.
 
-    It says failure if scoring would refuse the file. It holds the checked assessments, so that no time is spent on
-    freeing them before the process ends.
+    The status says failure if scoring would refuse the file. It holds the checked assessments, so that no time is spent
+    on freeing them before the process ends.
     """
     checked_pool = session.check_assessments(file)
     session.remark(*checked_pool.remarks)
@@ -570,11 +570,11 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
     if most_documents == 0:
         session.remark("-justifications leaves no document for a node (M counts as 0 here): every line is discarded")
     lines = _lines_of_run(run_file)
-    kept, discarded = _divide_lines(lines, most_documents)
-    file_named(output_file).write(utf8_blocks(kept))
-    _print_with_escapes("".join(discarded))
+    kept_texts, discard_messages = _divide_lines(lines, most_documents)
+    file_named(output_file).write(utf8_blocks(kept_texts))
+    _print_with_escapes("".join(discard_messages))
     # The status holds the lists, so that no time is spent on freeing them before the process ends.
-    return StatusWithResults(Status.DONE, (lines, kept, discarded))
+    return StatusWithResults(Status.DONE, (lines, kept_texts, discard_messages))
 
 
 def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
@@ -583,14 +583,14 @@ def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str],
     The lines with the first documents of each node are kept, up to `most_documents`. A message about another line is
     the line after `--discarding: `.
     """
-    kept = []
-    discarded = []
+    kept_texts = []
+    discard_messages = []
     for text, is_kept in zip(lines, kept_lines(lines, most_documents)):
         if is_kept:
-            kept.append(f"{text}\n")
+            kept_texts.append(f"{text}\n")
         else:
-            discarded.append(f"--discarding: {text}\n")
-    return kept, discarded
+            discard_messages.append(f"--discarding: {text}\n")
+    return kept_texts, discard_messages
 
 
 def _print_with_escapes(text: str) -> None:
@@ -703,10 +703,10 @@ def _read_number(text: str) -> int | None:
 
 
 def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
-    """Write resamples, and return the text of the error report: a warning if nothing is written, empty otherwise.
+    """Write resamples, and return the text of the error report, which is empty without warnings.
 
-    Nothing is written if `number_text`, the number of resamples, is not a number. The resamples are empty if
-    `queries_file` lists no query. Raises InputError or OutputError.
+    It warns if `number_text`, the number of resamples, is not a number, so that nothing is written; and if
+    `queries_file` lists no query, so that the resamples are empty. Raises InputError or OutputError.
     """
     number = _read_number(number_text)
     groups = read_groups(queries_file)

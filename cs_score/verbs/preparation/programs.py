@@ -163,9 +163,9 @@ class Session:
         self._problems_file = command_line.get("--problems")
         self.problems = ProblemLog() if self._problems_file is None else RecordingLog()
         # Where the error report goes. A stream gets its parts one by one, a file gets the whole report at the end.
-        self._error_report = Destination("stderr")
+        self._report_destination = Destination("stderr")
         # Where announcements and the closing line go, if not to the error report.
-        self._closing_destination: Destination | None = None
+        self._closing_line_destination: Destination | None = None
         # The lines above the error report, kept for a report that is a file.
         self._announcements = ""
         self._report_pieces: list[str] = []
@@ -233,18 +233,18 @@ class Session:
         Until this call the report goes to standard error. With `keeps_stdout_short`, standard output gets only
         announcements (lines above the report) and the closing line, while the report goes to standard error.
         """
-        self._error_report = Destination.of_report(destination_text)
-        if keeps_stdout_short and self._error_report.stream == "stdout":
-            self._closing_destination = self._error_report
-            self._error_report = Destination("stderr")
+        self._report_destination = Destination.of_report(destination_text)
+        if keeps_stdout_short and self._report_destination.stream == "stdout":
+            self._closing_line_destination = self._report_destination
+            self._report_destination = Destination("stderr")
 
     def announce(self, text: str) -> None:
         """Add a line above the error report. It is printed now, or kept for the report if that is a file."""
         self._announcements += f"{text}\n"
-        if self._closing_destination is not None:  # announcements go where the closing line goes
+        if self._closing_line_destination is not None:  # announcements go where the closing line goes
             write_text("stdout", f"{text}\n")
-        elif self._error_report.stream is not None:
-            write_text(self._error_report.stream, f"{text}\n")
+        elif self._report_destination.stream is not None:
+            write_text(self._report_destination.stream, f"{text}\n")
 
     def remark(self, *texts: str) -> None:
         """Print warnings that are not part of the error report on standard error, one line each."""
@@ -269,7 +269,7 @@ class Session:
         self._error_count = self.problems.count(Severity.ERROR)
         self._warning_count = self.problems.count(Severity.WARNING)
         self._report_pieces = list(self._problem_texts())
-        if self._error_report.stream is not None:
+        if self._report_destination.stream is not None:
             self._write_report(self._report_pieces)
             self._is_report_printed = True
 
@@ -285,14 +285,14 @@ class Session:
 
     def _write_closing_line(self, closing: str) -> None:
         """Write the closing line with the numbers of problems, and before it the report if that goes to a file."""
-        if self.has_errors and self._error_report.stream == "stderr":
+        if self.has_errors and self._report_destination.stream == "stderr":
             # The report was printed, or left out because of --quiet. The closing line is printed even then, with the
             # name of the command.
             beginning = f"{self._command_name}: " if terminal.is_quiet() else ""
             write_text("stderr", f"{beginning}{closing}")
-        elif self._closing_destination is not None:
+        elif self._closing_line_destination is not None:
             # Standard output gets only announcements and this line, because the command has asked for that.
-            self._closing_destination.write(utf8_blocks((closing,)))
+            self._closing_line_destination.write(utf8_blocks((closing,)))
         elif self._is_report_printed:
             # The report goes to a stream: only its last line is missing.
             self._write_report([closing])
@@ -305,7 +305,7 @@ class Session:
 
         Programs without a closing line call this instead of `report_problems` and `end_report`.
         """
-        if self._error_report.stream is not None:  # then announcements were printed when they were made
+        if self._report_destination.stream is not None:  # then announcements were printed when they were made
             self._write_report([report])
         else:
             self._write_report([self._announcements, report])
@@ -340,7 +340,7 @@ class Session:
 
         The report goes where the user wants it; standard error always gets the error and, with --quiet, nothing else.
         """
-        if self._error_report.stream != "stderr":
+        if self._report_destination.stream != "stderr":
             with contextlib.suppress(OutputError):
                 self._write_report([self._announcements, report, error_line])
             write_text("stderr", error_line)
@@ -360,7 +360,7 @@ class Session:
 
     def _problem_texts(self) -> Iterable[str]:
         """Return the problems that were found as texts: shortened for a terminal, else as the reference writes them."""
-        if self._error_report.stream == "stderr":
+        if self._report_destination.stream == "stderr":
             return [report_for_stderr(self.problems, is_for_people=is_terminal("stderr"))]
         return report_text(self.problems)
 
@@ -369,12 +369,12 @@ class Session:
 
         Most reference programs encode their reports to UTF-8 twice, so that `é` becomes `Ã©`.
         """
-        if self._error_report.stream == "stderr":
+        if self._report_destination.stream == "stderr":
             print_unless_quiet("".join(pieces))
         elif self._encodes_report_once:
-            self._error_report.write(utf8_blocks(pieces))
+            self._report_destination.write(utf8_blocks(pieces))
         else:
-            self._error_report.write(doubly_encoded(piece) for piece in pieces)
+            self._report_destination.write(doubly_encoded(piece) for piece in pieces)
 
     def _write_problems(self) -> None:
         """Write the file of --problems, if that option was typed."""

@@ -112,7 +112,8 @@ def _check_page(command_line: CommandLine) -> None:
 
 def _names_only_document(command_line: CommandLine) -> bool:
     """Return whether the only word of a command line is a JSON file, such as `analysis.json` or `batch.json.gz`."""
-    return len(command_line.positional_words) == 1 and ending_of(command_line.positional_words[0]) == ".json"
+    words = command_line.positional_words
+    return len(words) == 1 and ending_of(words[0]) == ".json"
 
 
 def _report_analysis(task: Task, command_line: CommandLine) -> int:

@@ -36,22 +36,30 @@ class NotFoundError(CsScoreError):
 
 
 class FoundInput(Record, dict=True):
-    """An input of a record, and the path of a file that has the content of the input."""
+    """An input of a record, and the path of a file that has the content of the input.
 
-    recorded: InputDigest
+    `input_digest` has the recorded name, role and SHA-256 of the input.
+    """
+
+    input_digest: InputDigest
     path: str
+
+    @property
+    def role(self) -> str:
+        """The role that the record gives the input, such as `run`."""
+        return self.input_digest.role
 
     def load(self) -> InputFile:
         """Return the input with the bytes of the file, under the name that the input had when it was recorded.
 
         Raises InputError if the file cannot be read.
         """
-        return InputFile(self.recorded.name, content=self._content)
+        return InputFile(self.input_digest.name, content=self._content)
 
     @cached_property
     def _content(self) -> bytes:
         """The content of the file, which is read once even if the record names the input repeatedly."""
-        decompress = self.recorded.role not in _ROLES_READ_AS_STORED
+        decompress = self.role not in _ROLES_READ_AS_STORED
         with open_source(self.path, stdin_as_dash=False, decompress=decompress) as source:
             return source.read_bytes()
 
@@ -89,31 +97,32 @@ class Places:
         """
         _check_mentions(inputs)
         lines_on_missing_inputs: list[str] = []
-        found_by_input: dict[InputDigest, FoundInput] = {}
-        for recorded in inputs:
-            if recorded in found_by_input:
+        found_input_by_digest: dict[InputDigest, FoundInput] = {}
+        for input_digest in inputs:
+            if input_digest in found_input_by_digest:
                 continue
-            path = self._find_file(recorded)
+            path = self._find_file(input_digest)
             if path is None:
-                lines_on_missing_inputs.append(self._line_on_missing_input(recorded))
+                lines_on_missing_inputs.append(self._line_on_missing_input(input_digest))
             else:
-                found_by_input[recorded] = FoundInput(recorded, path)
+                found_input_by_digest[input_digest] = FoundInput(input_digest, path)
         if lines_on_missing_inputs:
             raise NotFoundError(lines_on_missing_inputs)
-        return [found_by_input[recorded] for recorded in inputs]
+        return [found_input_by_digest[input_digest] for input_digest in inputs]
 
-    def _find_file(self, recorded: InputDigest) -> str | None:
+    def _find_file(self, input_digest: InputDigest) -> str | None:
         """Return the path of a file with the recorded content, or None if there is none.
 
-        Files with the name of the input are tried first, since reading a file takes time: those that the user gave, and
-        the files at the recorded path. Then come all other files that the user gave.
+        `input_digest` has the name, the role and the SHA-256 of an input, as recorded. Files with the name of the input
+        are tried first, since reading a file takes time: those that the user gave, and the files at the recorded path.
+        Then come all other files that the user gave.
         """
-        candidates = list(self._files_by_name.get(os.path.basename(recorded.name), ()))
-        candidates += self._original_files(recorded.name)
+        candidates = list(self._files_by_name.get(os.path.basename(input_digest.name), ()))
+        candidates += self._original_files(input_digest.name)
         for path in candidates:
-            if self._digest(path, recorded.role) == recorded.sha256:
+            if self._digest(path, input_digest.role) == input_digest.sha256:
                 return path
-        return self._path_by_digest(recorded.role).get(recorded.sha256)
+        return self._path_by_digest(input_digest.role).get(input_digest.sha256)
 
     def _original_files(self, name: str) -> list[str]:
         """Return the files that exist at the recorded path of an input.
@@ -169,19 +178,19 @@ class Places:
             self._digest_by_path[key] = _digest_of_file(path, role, decompress=not is_read_as_stored)
         return self._digest_by_path[key]
 
-    def _line_on_missing_input(self, recorded: InputDigest) -> str:
+    def _line_on_missing_input(self, input_digest: InputDigest) -> str:
         """Return the line about an input that was not found: either it is missing, or another file has its path."""
         clause_on_given_files = ""  # continues "is missing" or "was changed"
         if self._files:
             clause_on_given_files = f", nor has any of the {len(self._files)} files given that content"
-        name = f"{recorded.name} ({recorded.role})"
-        original_files = self._original_files(recorded.name)
+        name = f"{input_digest.name} ({input_digest.role})"
+        original_files = self._original_files(input_digest.name)
         if not original_files:
-            return f"{name} is missing{clause_on_given_files}; its SHA-256 was {recorded.sha256}"
-        digest = self._digest(original_files[0], recorded.role)
+            return f"{name} is missing{clause_on_given_files}; its SHA-256 was {input_digest.sha256}"
+        digest = self._digest(original_files[0], input_digest.role)
         if digest is None:
             return f"{name} was changed{clause_on_given_files}: it cannot be read"
-        return f"{name} was changed{clause_on_given_files}: its SHA-256 was {recorded.sha256}, and is {digest}"
+        return f"{name} was changed{clause_on_given_files}: its SHA-256 was {input_digest.sha256}, and is {digest}"
 
 
 def _digest_of_file(path: str, role: str, *, decompress: bool) -> str | None:
@@ -199,10 +208,10 @@ def _digest_of_file(path: str, role: str, *, decompress: bool) -> str | None:
 def _check_mentions(inputs: Iterable[InputDigest]) -> None:
     """Raise InputError for an input of a record that is named more than `MOST_MENTIONS` times."""
     mention_count: Counter[str] = Counter()
-    for recorded in inputs:
-        mention_count[recorded.sha256] += 1
-        if mention_count[recorded.sha256] > MOST_MENTIONS:
-            raise InputError(f"the record names it more than {MOST_MENTIONS} times", file=recorded.name)
+    for input_digest in inputs:
+        mention_count[input_digest.sha256] += 1
+        if mention_count[input_digest.sha256] > MOST_MENTIONS:
+            raise InputError(f"the record names it more than {MOST_MENTIONS} times", file=input_digest.name)
 
 
 def _expand_folders(words: Sequence[str]) -> Iterator[str]:

@@ -42,7 +42,7 @@ _BATCH_RECORDS: Final[Mapping[str, type[Any]]] = {
 """The records of a batch by the kind of their document."""
 
 
-class Recorded(Record):
+class RecordFile(Record):
     """A file that records a result: its whole JSON (`json`), and what verification reads of it as a record (`members`).
 
     `place` is the member of the JSON that holds the document. It is `signature` for a file that has the official
@@ -64,7 +64,7 @@ class Recorded(Record):
         return member_place(self.place, name)
 
 
-def read_recorded(path: str) -> Recorded:
+def read_recorded(path: str) -> RecordFile:
     """Return the record of a result in a JSON file: scores of one task, or one of the documents of a batch.
 
     Raises InputError for a file that holds no result, or one of another version of the format.
@@ -74,10 +74,10 @@ def read_recorded(path: str) -> Recorded:
     place, document = find_scores(json_of_file)
     kind = str(document.get("kind"))
     if kind == "score":
-        return Recorded(path, json_of_file, _head_of_scores(document, path, place), place)
+        return RecordFile(path, json_of_file, _head_of_scores(document, path, place), place)
     is_whole_file = not place
     if is_whole_file and kind in _BATCH_RECORDS:
-        return Recorded(path, json_of_file, checked_record(json_of_file, _BATCH_RECORDS[kind], path))
+        return RecordFile(path, json_of_file, checked_record(json_of_file, _BATCH_RECORDS[kind], path))
     raise InputError(
         "no result that can be verified",
         file=path,

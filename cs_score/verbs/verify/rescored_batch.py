@@ -33,13 +33,13 @@ from cs_score.verbs.batch.batch_tables import overview_document, overview_of_out
 from cs_score.verbs.batch.cold_start_plan import ColdStartPlan
 from cs_score.verbs.batch.evidence_plan import EvidencePlan
 from cs_score.verbs.batch.folder_layout import PROBLEMS, is_page
-from cs_score.verbs.batch.input_files import BatchRunFile
+from cs_score.verbs.batch.input_files import BatchRunFile, InputFile
 from cs_score.verbs.batch.leaderboard import make_leaderboard
 from cs_score.verbs.batch.overview import Overview
 from cs_score.verbs.batch.plan import Plan, PreparedGold
 from cs_score.verbs.batch.store import digest_files, digest_of_record
 from cs_score.verbs.verify.places import FoundInput, Places
-from cs_score.verbs.verify.recorded_files import Recorded
+from cs_score.verbs.verify.recorded_files import RecordFile
 from cs_score.verbs.verify.scoring_again import gold_of, named_inputs, only_input
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class BatchRuns:
         """
         inputs = self._places.find(origin.inputs)
         run_input = only_input(inputs, RUN, file)
-        shared_inputs = [found for found in inputs if found is not run_input]
+        shared_inputs = [found_input for found_input in inputs if found_input is not run_input]
         # `occurrences` are the problems of a run with their details; a batch without `--problems` does not record them.
         records_problems = isinstance(run, Outcome) and run.occurrences is not None
         recorded_run = _RecordedRun(origin, run.policy, file, records_problems=records_problems)
@@ -104,7 +104,7 @@ class BatchRuns:
         details of its problems does not suffice for a record of a run with such details. Raises the same errors as
         `score`.
         """
-        shared_origin = replace(run.origin, inputs=tuple([found.recorded for found in shared_inputs]))
+        shared_origin = replace(run.origin, inputs=tuple([found_input.input_digest for found_input in shared_inputs]))
         kind_of_gold = "with details of problems" if run.records_problems else "without details"
         scoring = _key_of_scoring(kind_of_gold, run.policy_name, shared_origin)
         if scoring not in self._gold_by_scoring:
@@ -167,8 +167,8 @@ def _cold_start_plan(
     options = cold_start_options(origin.options, run.file, "origin.options")
     policy = NamedPolicy(run.policy_name, options.policy, options.justifications, options.policy.texts())
     return ColdStartPlan(
-        queries=tuple([found.load() for found in shared_inputs if found.recorded.role == QUERIES]),
-        pool=tuple([found.load() for found in shared_inputs if found.recorded.role == POOL]),
+        queries=_files_of_role(shared_inputs, QUERIES),
+        pool=_files_of_role(shared_inputs, POOL),
         options=options,
         policies=(policy,),
         layout=ColumnLayout(origin.fields, origin.tabs),
@@ -180,15 +180,20 @@ def _cold_start_plan(
     )
 
 
-def rescore_run(recorded: Recorded, outcome: Outcome, runs: BatchRuns) -> Outcome:
+def _files_of_role(inputs: Iterable[FoundInput], role: str) -> tuple[InputFile, ...]:
+    """Return the inputs that have a role, such as `pool`, with their bytes."""
+    return tuple([found_input.load() for found_input in inputs if found_input.role == role])
+
+
+def rescore_run(record: RecordFile, outcome: Outcome, runs: BatchRuns) -> Outcome:
     """Return the outcome of a run as it would be recorded now; `outcome` is the recorded one.
 
     Raises InputError if the run cannot be scored, NotFoundError for inputs that are missing or changed.
     """
-    rescored_outcome = runs.score(outcome, recorded.file).outcome
+    rescored_outcome = runs.score(outcome, record.file).outcome
     files = _files_to_compare(rescored_outcome.files, outcome.files)
     # The digest checks that nobody has edited the record. So it is computed from the record as it is.
-    return replace(rescored_outcome, files=files, digest=digest_of_record(recorded.json))
+    return replace(rescored_outcome, files=files, digest=digest_of_record(record.json))
 
 
 def _files_to_compare(
@@ -226,12 +231,15 @@ class WholeBatch(BatchRuns):
     Methods raise InputError and NotFoundError for runs that cannot be scored.
     """
 
-    def __init__(self, places: Places, recorded: Recorded, overview: BatchOverview | None) -> None:
-        """Prepare to compute the leaderboard `recorded` and the `overview` again; inputs are found among `places`."""
+    def __init__(self, places: Places, board_record: RecordFile, recorded_overview: BatchOverview | None) -> None:
+        """Prepare to compute a recorded leaderboard again, and the `batch.json` beside it if there is one.
+
+        Inputs are found among `places`.
+        """
         super().__init__(places)
-        self.board_record = recorded
-        self.board = cast(LeaderboardDocument, recorded.members)
-        self._recorded_overview = overview
+        self.board_record = board_record
+        self.board = cast(LeaderboardDocument, board_record.members)
+        self._recorded_overview = recorded_overview
         # Rows name their edition of the scorer only if the runs follow several editions.
         self._edition_by_run = {row.run: row.edition for row in self.board.rows if row.edition}
         self._has_several_editions = bool(self._edition_by_run)
@@ -309,13 +317,13 @@ class WholeBatch(BatchRuns):
     @cached_property
     def _ordered_outcomes(self) -> list[Outcome]:
         """The outcomes of all runs in the order of the batch, for each run in the order of the policies."""
-        outcome_by_key = self._outcomes_of_rows()
-        policies = dict.fromkeys([policy for _, policy in outcome_by_key])
+        outcome_by_run_and_policy = self._outcomes_of_rows()
+        policies = dict.fromkeys([policy for _, policy in outcome_by_run_and_policy])
         outcomes = []
         for run in _order_of_runs(self.board.rows, self._runs_of_recorded_overview()):
             for policy in policies:
-                if (run, policy) in outcome_by_key:
-                    outcomes.append(outcome_by_key[run, policy])
+                if (run, policy) in outcome_by_run_and_policy:
+                    outcomes.append(outcome_by_run_and_policy[run, policy])
         return outcomes
 
     def _runs_of_recorded_overview(self) -> list[str]:
@@ -335,17 +343,17 @@ class WholeBatch(BatchRuns):
         Runs are scored again; the outcome of a failed run is the recorded one. Raises InputError for a row of another
         task, and for a policy in a task that has none.
         """
-        outcome_by_key: dict[tuple[str, str], Outcome] = {}
+        outcome_by_run_and_policy: dict[tuple[str, str], Outcome] = {}
         for position, row in enumerate(self.board.rows):
             key = (row.run, row.policy)
-            if key in outcome_by_key:  # a file with several run ids has several rows
+            if key in outcome_by_run_and_policy:  # a file with several run ids has several rows
                 continue
             self._check_row(row, position)
             if row.state == FAILED:
-                outcome_by_key[key] = _failed_outcome(row, self.board.task)
+                outcome_by_run_and_policy[key] = _failed_outcome(row, self.board.task)
             else:
-                outcome_by_key[key] = self.score(row, self.board_record.file).outcome
-        return outcome_by_key
+                outcome_by_run_and_policy[key] = self.score(row, self.board_record.file).outcome
+        return outcome_by_run_and_policy
 
     def _check_row(self, row: LeaderboardRow, position: int) -> None:
         """Raise InputError for a row of another task than that of the batch, and for a policy in a task without any.

@@ -35,7 +35,7 @@ from cs_score.problems.log import ProblemLog
 from cs_score.tasks import mode_named
 from cs_score.verbs.batch.input_files import InputFile
 from cs_score.verbs.verify.places import FoundInput, Places
-from cs_score.verbs.verify.recorded_files import Recorded, ScoresHead
+from cs_score.verbs.verify.recorded_files import RecordFile, ScoresHead
 
 if TYPE_CHECKING:
     from cs_score.statistics.resampling_settings import Resampling
@@ -73,7 +73,7 @@ class RescoredRuns(NamedTuple):
         return text_by_ending
 
 
-def rescore_runs(recorded: Recorded, head: ScoresHead, places: Places) -> RescoredRuns:
+def rescore_runs(record: RecordFile, head: ScoresHead, places: Places) -> RescoredRuns:
     """Score the runs of a record again with the recorded options, and return the result.
 
     `head` has the members of the record that say how it was scored. The inputs are found among `places`. Raises
@@ -81,9 +81,9 @@ def rescore_runs(recorded: Recorded, head: ScoresHead, places: Places) -> Rescor
     an error stops the scoring.
     """
     inputs = places.find(head.origin.inputs)
-    resampling = _resampling_of(recorded, head, places)
+    resampling = _resampling_of(record, head, places)
     with paused_garbage_collection():
-        result = _score_cold_start(head.origin.options, inputs, recorded.file)
+        result = _score_cold_start(head.origin.options, inputs, record.file)
         intervals: Sequence[ScoreIntervals] = ()
         if resampling is not None:
             intervals = cold_start_intervals(result, resampling)
@@ -146,7 +146,7 @@ def _score_runs_separately(call: _RecordedCall) -> Result:
 
 def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
     """Return the inputs that have one of the roles, such as `pool`, as open files."""
-    return [found.load().open() for found in inputs if found.recorded.role in roles]
+    return [found_input.load().open() for found_input in inputs if found_input.role in roles]
 
 
 def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
@@ -199,9 +199,9 @@ def named_inputs(options: Options, inputs: Sequence[FoundInput], record_file: st
     Anybody may have written the record, so such a file is not opened.
     """
     input_by_role = {}
-    for found in inputs:
-        if found.recorded.role in (QUERY_LIST, SAMPLES):
-            input_by_role[found.recorded.role] = found.load()
+    for found_input in inputs:
+        if found_input.role in (QUERY_LIST, SAMPLES):
+            input_by_role[found_input.role] = found_input.load()
     if QUERY_LIST not in input_by_role and _names_a_file(options.queries):
         raise _unrecorded_file_error(QUERY_LIST, record_file, "origin.options.queries")
     if SAMPLES not in input_by_role and _names_a_file(options.samples):
@@ -229,32 +229,32 @@ def _unrecorded_file_error(role: str, record_file: str, place: str) -> InputErro
 # ---- Predictions of evidence tasks
 
 
-def rescore_predictions(recorded: Recorded, head: ScoresHead, places: Places) -> object:
+def rescore_predictions(record: RecordFile, head: ScoresHead, places: Places) -> object:
     """Score the predictions of a record again, and return the document that would be recorded now.
 
     `head` has the members of the record that say how they were scored. The inputs are found among `places`. Raises
     InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed.
     """
     inputs = places.find(head.origin.inputs)
-    resampling = _resampling_of(recorded, head, places)
+    resampling = _resampling_of(record, head, places)
     with paused_garbage_collection():
-        result = _score_predictions(recorded, head, inputs)
+        result = _score_predictions(record, head, inputs)
         intervals = None if resampling is None else evidence_intervals(result, resampling)
         has_units = head.units is not UNSET
-        if recorded.has_official_measures:
+        if record.has_official_measures:
             return result_object(result, intervals, with_units=has_units)
         return evidence_document(result, intervals, with_units=has_units)
 
 
-def _score_predictions(recorded: Recorded, head: ScoresHead, inputs: Sequence[FoundInput]) -> ScoredPredictions:
+def _score_predictions(record: RecordFile, head: ScoresHead, inputs: Sequence[FoundInput]) -> ScoredPredictions:
     """Return the scores of the predictions among the inputs of a record, scored with the recorded options.
 
     Raises InputError for invalid options or inputs.
     """
-    options = evidence_arguments(head.task, head.origin.options, recorded.file, recorded.inside("origin.options"))
-    place_of_inputs = recorded.inside("origin.inputs")
-    gold = gold_of(head.task, inputs, recorded.file, place_of_inputs)
-    predictions = only_input(inputs, RUN, recorded.file, place_of_inputs)
+    options = evidence_arguments(head.task, head.origin.options, record.file, record.inside("origin.options"))
+    place_of_inputs = record.inside("origin.inputs")
+    gold = gold_of(head.task, inputs, record.file, place_of_inputs)
+    predictions = only_input(inputs, RUN, record.file, place_of_inputs)
     gold_file = None if gold is None else gold.open()
     prediction_file = predictions.load().open()  # the bytes that were found, under the recorded name
     return mode_named(head.task).score(gold_file, prediction_file, **options)
@@ -268,7 +268,7 @@ def gold_of(
     Returns None if the record has no gold and the task needs none. Raises InputError, which names `record_file`
     and the `place` in it, if it lacks gold or has several files of gold.
     """
-    has_gold = any(found.recorded.role == GOLD for found in inputs)
+    has_gold = any(found_input.role == GOLD for found_input in inputs)
     if not has_gold and not mode_named(task).needs_gold:
         return None
     return only_input(inputs, GOLD, record_file, place).load()
@@ -277,14 +277,14 @@ def gold_of(
 # ---- All tasks
 
 
-def _resampling_of(recorded: Recorded, head: ScoresHead, places: Places) -> Resampling | None:
+def _resampling_of(record: RecordFile, head: ScoresHead, places: Places) -> Resampling | None:
     """Return the settings of the intervals of recorded scores; None if the record has no intervals.
 
     Raises InputError for invalid settings.
     """
-    place = recorded.inside("origin.options.bootstrap")
+    place = record.inside("origin.options.bootstrap")
     return resampling_of(
-        head.origin.options.get("bootstrap"), recorded.file, place, is_forced=places.allows_long_verification
+        head.origin.options.get("bootstrap"), record.file, place, is_forced=places.allows_long_verification
     )
 
 
@@ -293,7 +293,7 @@ def only_input(inputs: Sequence[FoundInput], role: str, record_file: str, place:
 
     Raises InputError, which names `record_file` and the `place` in it, if no input or several have this role.
     """
-    inputs_of_role = [found for found in inputs if found.recorded.role == role]
+    inputs_of_role = [found_input for found_input in inputs if found_input.role == role]
     if len(inputs_of_role) != 1:
         raise InputError(f"has {len(inputs_of_role)} of the role {role}", file=record_file, place=place)
     return inputs_of_role[0]

@@ -36,7 +36,7 @@ from cs_score.verbs.batch.batch_documents import (
 from cs_score.verbs.batch.store import SIGNATURE, ChangedFileError, check_file
 from cs_score.verbs.verify.differences import ValueDifference, count_numbers, differences, table_differences, value_text
 from cs_score.verbs.verify.places import Places
-from cs_score.verbs.verify.recorded_files import Recorded, ScoresHead, read_recorded
+from cs_score.verbs.verify.recorded_files import RecordFile, ScoresHead, read_recorded
 from cs_score.verbs.verify.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRuns, WholeBatch, rescore_run
 from cs_score.verbs.verify.scoring_again import RescoredRuns, rescore_predictions, rescore_runs
 
@@ -228,7 +228,7 @@ def _read_text(file: str) -> str:
 # ---- Scores of Cold Start runs
 
 
-def _verify_scores_of_runs(record: Recorded, head: ScoresHead, places: Places) -> Iterator[Verdict]:
+def _verify_scores_of_runs(record: RecordFile, head: ScoresHead, places: Places) -> Iterator[Verdict]:
     """Yield the verdict on recorded scores of runs, then the verdicts on the tables beside them.
 
     `head` has the members of the record that say how it was scored. Raises InputError for scores that cannot be
@@ -320,7 +320,7 @@ def _without_empty_folders(document: Mapping[str, Json], head: ScoresHead, place
 # ---- The records of a batch
 
 
-def _read_batch_records(folder: str) -> list[Recorded]:
+def _read_batch_records(folder: str) -> list[RecordFile]:
     """Return the records of the runs in the folder of a batch, then the records of the whole batch.
 
     Raises InputError if there are none, and for tables without the record from which they are computed.
@@ -355,7 +355,7 @@ def _require_record_of_tables(record: str, tables: Iterable[str], names: Sequenc
         raise InputError(f"no {record} in it, without which {text} cannot be verified", file=folder)
 
 
-def _read_batch_file(path: str) -> Recorded:
+def _read_batch_file(path: str) -> RecordFile:
     """Return the record in a file of a batch. Raises InputError if its kind does not fit the name of the file."""
     record = read_recorded(path)
     expected = _BATCH_FILES[os.path.basename(path)]
@@ -364,7 +364,7 @@ def _read_batch_file(path: str) -> Recorded:
     return record
 
 
-def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | None:
+def _whole_batch(records: Sequence[RecordFile], places: Places) -> WholeBatch | None:
     """Return the batch whose leaderboard or `batch.json` is among some records; None if neither is among them.
 
     If only `batch.json` is among them, the leaderboard in its folder is read. Raises InputError if there is none.
@@ -379,7 +379,7 @@ def _whole_batch(records: Sequence[Recorded], places: Places) -> WholeBatch | No
     return WholeBatch(places, board_record, overview)
 
 
-def _record_of_type(record_type: type[Document], records: Iterable[Recorded]) -> Recorded | None:
+def _record_of_type(record_type: type[Document], records: Iterable[RecordFile]) -> RecordFile | None:
     """Return the first of some records whose contents are of a type, such as LeaderboardDocument; None without any."""
     for record in records:
         if isinstance(record.members, record_type):
@@ -387,7 +387,7 @@ def _record_of_type(record_type: type[Document], records: Iterable[Recorded]) ->
     return None
 
 
-def _leaderboard_beside(overview_file: str) -> Recorded:
+def _leaderboard_beside(overview_file: str) -> RecordFile:
     """Return the record of the leaderboard in the folder of a `batch.json`. Raises InputError if there is none."""
     board_file = os.path.join(os.path.dirname(overview_file), LEADERBOARD)
     if not os.path.isfile(board_file):
@@ -402,7 +402,7 @@ _RunKey: TypeAlias = tuple[str, str]
 
 
 def _differences_of_misplaced_runs(
-    folder: str, records: Sequence[Recorded], batch: WholeBatch | None
+    folder: str, records: Sequence[RecordFile], batch: WholeBatch | None
 ) -> dict[str, list[ValueDifference]]:
     """Return the differences between the folders of runs and the leaderboard, by the file of the record.
 
@@ -513,7 +513,7 @@ def _differences_of_missing_folders(missing_runs: Iterable[_RunKey]) -> list[Val
 # ---- One record
 
 
-def _verdict_on_record(record: Recorded, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
+def _verdict_on_record(record: RecordFile, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
     """Return the verdict on scores of predictions, on a run of a batch, or on a record of a whole batch.
 
     Inputs are found among `places`, and runs of a batch are scored again by `runs`. `batch` is needed for a record of a
@@ -532,7 +532,7 @@ def _verdict_on_record(record: Recorded, places: Places, runs: BatchRuns, batch:
         return _stopped_verdict(record, stop)
 
 
-def _verdict_on_run(record: Recorded, outcome: Outcome, runs: BatchRuns) -> Verdict:
+def _verdict_on_run(record: RecordFile, outcome: Outcome, runs: BatchRuns) -> Verdict:
     """Return the verdict on the record of a run of a batch, which holds its `outcome`, and on the files of the run.
 
     Raises InputError if the run cannot be scored again, NotFoundError for inputs that are missing or changed.
@@ -543,7 +543,7 @@ def _verdict_on_run(record: Recorded, outcome: Outcome, runs: BatchRuns) -> Verd
     return replace(verdict, differences=(*changed_files, *verdict.differences))
 
 
-def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
+def _verdict_on_batch_record(record: RecordFile, batch: WholeBatch) -> Verdict:
     """Return the verdict on the leaderboard of a batch, or on its `batch.json`.
 
     Notes name the runs that failed when they were recorded, which are not scored again.
@@ -557,7 +557,7 @@ def _verdict_on_batch_record(record: Recorded, batch: WholeBatch) -> Verdict:
     return replace(verdict, notes=(*notes, *verdict.notes))
 
 
-def _verdict_on_overview(record: Recorded, batch: WholeBatch) -> Verdict:
+def _verdict_on_overview(record: RecordFile, batch: WholeBatch) -> Verdict:
     """Return the verdict on the `batch.json` of a batch. If no run was scored, only the list of runs is compared."""
     computed = batch.rescored_overview_document()
     # Only the leaderboard says which version made the batch.
@@ -570,14 +570,14 @@ def _verdict_on_overview(record: Recorded, batch: WholeBatch) -> Verdict:
     return replace(verdict, notes=(note, *verdict.notes))
 
 
-def _stopped_verdict(record: Recorded, stop: ScoringStopped) -> Verdict:
+def _stopped_verdict(record: RecordFile, stop: ScoringStopped) -> Verdict:
     """Return the verdict on recorded scores if an error stops scoring them again: nothing is compared."""
     difference = ValueDifference("the scoring", "came to its end", f"is stopped: {stop}")
     return Verdict(record.file, differences=(difference,), compared=0)
 
 
 def _verdict_on_values(
-    record: Recorded, recorded_json: Json, computed: object, other_versions: Sequence[str]
+    record: RecordFile, recorded_json: Json, computed: object, other_versions: Sequence[str]
 ) -> Verdict:
     """Return the verdict on a record: the values that differ between its JSON and the document `computed`.
 

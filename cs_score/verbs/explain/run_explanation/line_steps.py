@@ -219,9 +219,9 @@ def _pool_places_of_parent_answer(query: LinkedQuery, indexed_run: IndexedRun) -
     if not query.is_follow_on:
         return ()
     follow_on = indexed_run.run.links.find_follow_on(query.short_id)
-    if follow_on is None or follow_on.assessment is None:
+    if follow_on is None or follow_on.first_assessment is None:
         return ()
-    return (place_of_line(follow_on.assessment),)
+    return (place_of_line(follow_on.first_assessment),)
 
 
 def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
