@@ -235,7 +235,7 @@ class ProcessPool(Generic[T, R]):
         return None
 
     def _start_worker(self) -> Connection:
-        """Start a worker process, and return the pipe to it. Raises OSError."""
+        """Start a worker process, and return the pipe to it. Raises OSError if that is impossible."""
         owner_end, worker_end = multiprocessing.Pipe()
         # A worker that is forked inherits the owner's ends of all pipes, and has to close them.
         are_forked = workers_share_memory()
