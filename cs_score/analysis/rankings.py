@@ -511,7 +511,7 @@ def _limits_of(resampled_taus: Floats, excluded_share: float) -> RankingLimits |
 def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled_scores: Floats | None) -> FirstPlace:
     """Return the runs in first place of a ranking, and the share of resamples in which each run is first.
 
-    `scores` has the score of each run, None for a run without one; runs are known by their positions there.
+    `scores` has the score of each run, None for a run without score; runs are known by their positions there.
     `resampled_scores` are the scores (runs, N) in N resamples; without them there are no shares.
     """
     score_by_position = {position: score for position, score in enumerate(scores) if score is not None}

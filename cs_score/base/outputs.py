@@ -182,7 +182,7 @@ def _rename(temporary: str, target: str, *, with_backup: bool) -> _Renamed:
         os.replace(temporary, target)
     except OSError as error:
         _remove_backup(backup)
-        raise cannot_write(target, error) from None
+        raise writing_error(target, error) from None
     return _Renamed(target, backup)
 
 
@@ -249,7 +249,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with opened as file:
             yield file
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise writing_error(path, error) from None
 
 
 @contextlib.contextmanager
@@ -346,7 +346,7 @@ def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
         try:
             os.mkdir(temporary, mode)
         except OSError as error:
-            raise cannot_write(path_beside, error) from None
+            raise writing_error(path_beside, error) from None
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)  # does nothing if the folder was not made
@@ -415,7 +415,7 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
     except BaseException as error:
         _remove(temporary)
         if isinstance(error, OSError):
-            raise cannot_write(path, error) from None
+            raise writing_error(path, error) from None
         raise
 
 
@@ -468,7 +468,7 @@ def _make_new_folder(path: str, option: str) -> None:
     try:
         os.makedirs(path)
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise writing_error(path, error) from None
     note_new_folder(path)
 
 
@@ -487,7 +487,7 @@ def utf8_blocks(pieces: Iterable[str]) -> Iterator[bytes]:
     yield b"".join(parts)
 
 
-def cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:
+def writing_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
     """Return the error that an output cannot be written, with the reason of the operating system.
 
     `Could not write out/run.json: Permission denied`
@@ -541,10 +541,10 @@ class OwnOption(Record):
         pattern = self.formats.get(ending_of(path))
         may_lack_ending = self.takes_dash and is_stream(path)
         if pattern is None and not may_lack_ending:
-            raise self._wrong_ending(path)
+            raise self._wrong_ending_error(path)
         yield PlannedOutput(self.name, path, existing=Existing.RECOGNISED, pattern=pattern)
 
-    def _wrong_ending(self, path: str) -> UsageError:
+    def _wrong_ending_error(self, path: str) -> UsageError:
         """Return the error that a path has none of the endings of the formats; it proposes another path."""
         *first_endings, last_ending = self.formats
         endings = f"{', '.join(first_endings)} or {last_ending}" if first_endings else last_ending

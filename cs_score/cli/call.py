@@ -67,7 +67,7 @@ class Call(Runs):
         `output` is the prefix of the files with tables, or the stream to which all tables are written; if it is None,
         no table is written. `output_option` is the option that names it, for messages. `further_outputs` are the files
         that are written beside the tables and the file of --problems. `error_report` is the file or stream for
-        problems, `json_file` the file for the JSON document, None without one. Raises UsageError for options with
+        problems, `json_file` the file for the JSON document, None for no file. Raises UsageError for options with
         impossible values, and UsageError or OutputError if an output may not be written.
         """
         super().__init__(command_line)

@@ -106,7 +106,7 @@ def validate_kb(command_line: CommandLine, session: Session) -> int:
 
 
 def _validation_task(command_line: CommandLine) -> str:
-    """Return the validation task of a command line, such as "CSKB". Raises UsageError for an unknown one."""
+    """Return the validation task of a command line, such as "CSKB". Raises UsageError for an unknown task."""
     task = command_line.text("-task").upper()
     if task not in TASKS:
         known_tasks = ", ".join(sorted(TASKS))

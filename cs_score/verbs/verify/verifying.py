@@ -380,7 +380,7 @@ def _whole_batch(records: Sequence[RecordFile], places: Places) -> WholeBatch | 
 
 
 def _record_of_type(record_type: type[Document], records: Iterable[RecordFile]) -> RecordFile | None:
-    """Return the first of some records whose contents are of a type, such as LeaderboardDocument; None without any."""
+    """Return the first of some records whose contents are of a type, such as LeaderboardDocument; None if none is."""
     for record in records:
         if isinstance(record.members, record_type):
             return record
@@ -599,7 +599,7 @@ def _verdict_on_values(
 
 
 def _with_this_version(recorded: Json) -> Json:
-    """Return a JSON value that names this version of cs-score wherever it names another one."""
+    """Return a JSON value in which the names of other versions of cs-score are replaced by this version."""
     value: Json = json.loads(_VERSION_PATTERN.sub(VERSION, json.dumps(recorded)))
     return value
 
