@@ -156,7 +156,7 @@ class ProcessPool(Generic[T, R]):
         """Send pending items to workers that are free, and return the futures of items whose worker has died."""
         failed_futures = []
         while self._pending:
-            connection = self._free_worker()
+            connection = self._free_worker()  # the pipe to the worker
             if connection is None:
                 break
             future, item = self._pending.popleft()
