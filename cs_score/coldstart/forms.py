@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 else:
     csv, shlex = Late("csv"), Late("shlex")
 
-_INPUT_FILES_ADVICE: Final = "(page input-files of the documentation)"
+_PAGE_TO_READ: Final = "(page input-files of the documentation)"
 
 _PROGRAM_BY_ENDING: Final = {".gz": "gzip -dc", ".bz2": "bzip2 -dc", ".xz": "xz -dc"}
 _COMPRESSION_MARKS: Final = ((b"\x1f\x8b", "gzip", ".gz"), (b"BZh", "bzip2", ".bz2"), (b"\xfd7zXZ", "xz", ".xz"))
@@ -221,9 +221,7 @@ def _why_columns_fit_no_layout(columns: list[str], edition: Edition) -> str:
     misfitting_columns = nearest_layout.misfitting_columns(columns, edition)
     number, name = misfitting_columns[0]
     text = columns[number - 1]  # columns are numbered from 1
-    return (
-        f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest_layout.name}' {_INPUT_FILES_ADVICE}"
-    )
+    return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest_layout.name}' {_PAGE_TO_READ}"
 
 
 def _why_wrong_width(width: int) -> str:
@@ -231,7 +229,7 @@ def _why_wrong_width(width: int) -> str:
     columns = "1 column" if width == 1 else f"{width} columns"
     widths_of_runs = _widths_of(FileKind.RUN)
     widths_of_assessments = _widths_of(FileKind.ASSESSMENTS)
-    return f"it has {columns}, where runs have {widths_of_runs} and assessments {widths_of_assessments} {_INPUT_FILES_ADVICE}"
+    return f"it has {columns}, where runs have {widths_of_runs} and assessments {widths_of_assessments} {_PAGE_TO_READ}"
 
 
 def _widths_of(kind: FileKind) -> str:
@@ -479,7 +477,7 @@ def why_no_queries(text: str, file: str) -> str:
         return f"{file}: {_WEB_PAGE_REMEDY}"
     query_count = _count_of_queries(text)
     if query_count == 0:
-        return f'{file}: there is no <query id="...">...</query> in it {_INPUT_FILES_ADVICE}'
+        return f'{file}: there is no <query id="...">...</query> in it {_PAGE_TO_READ}'
     reason = "no query of it asks for a slot" if query_count > 1 else "its query asks for no slot"
     return f"{file}: {reason}; {_MISSING_SLOT_ADVICE}"
 

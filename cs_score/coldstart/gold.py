@@ -601,8 +601,9 @@ def units_of(
 ) -> Iterator[ScoringUnit]:
     """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limit_by_id` replaces the hop limits of gold. `units_of_earlier_runs` and `results_to_reuse` give the fields
-    `result_of_earlier_run` and `result_to_reuse` of each unit, by the id of the unit.
+    `hop_limit_by_id` replaces the hop limits of gold. By the id of the unit, `units_of_earlier_runs` has the results of
+    the runs before this one, which are ranked together with it. `results_to_reuse` has the results of the same lines
+    under another policy, whose matches are used again.
     """
     gold = run.gold
     if hop_limit_by_id is None:

@@ -113,11 +113,12 @@ def find_assessments(
     """Return the assessment of each response that has one, by the index of the response.
 
     A response gets the assessment of the same answer with the same justification. If there is no such assessment, and
-    if the `discipline` (an option of the scorer) compares texts, it gets the assessment of an answer with the same text.
+    if the `discipline` (an option of the scorer) compares texts, the assessment of an answer with the same text.
 
-    A judgement is the one of several assessments of an answer that counts. `judgement_by_value` has the judgements on
-    the assessed answers by their text. It is empty for a discipline that does not compare texts. A response with several correct assessments is reported to `problems`. Raises InputError if
-    texts must be compared, but the query of a response has no class.
+    If an answer has several assessments, its judgement is the one that counts. `judgement_by_value` has the judgements
+    on the assessed answers by their text. It is empty for a discipline that does not compare texts. A response with
+    several correct assessments is reported to `problems`. Raises InputError if texts must be compared, but the query of
+    a response has no class.
     """
     matching = _Matching(judgement_by_value, links, _COMPARED_FORM[discipline])
     assessment_by_index: dict[int, Assessment] = {}

@@ -565,8 +565,8 @@ class Loading:
     def _check_class(self, line_number: int, query: LinkedQuery, judgment_code: str, value_class: str) -> None:
         """Raise InputError for an accepted answer without equivalence class, and for a rejected answer with a class.
 
-        `judgment_code` is the judgment on the answer, such as `C` for correct. `value_class` is the class that the line names;
-        for an answer without a class it is `0` or empty.
+        `judgment_code` is the judgment on the answer, such as `C` for correct. `value_class` is the class that the line
+        names; for an answer without a class it is `0` or empty.
         """
         has_class = value_class not in ("0", "")
         is_accepted = judgment_code in _ACCEPTING_CODES
