@@ -283,7 +283,7 @@ def _integer_layout(statistics: Floats) -> _IntegerLayout:
     _, powers_of_largest = np.frexp(largest[split_columns])
     if (powers_of_largest + unit_bits > _LARGEST_EXPONENT).any():
         raise InputError("a statistic is too large for its sums to be represented")
-    # The high integer is value / 2^exponent. That of the largest value is below 2^low_bits, so that it has as many bits.
+    # The high integer is value / 2^exponent: the largest value is below 2^low_bits there, so that it has as many bits.
     exponents = (powers_of_largest - low_bits).astype(np.intc)
     return _IntegerLayout(split_columns, low_bits, exponents)
 
