@@ -36,11 +36,11 @@ def compare(
     baseline: str | None = None,
     force: bool = False,
 ) -> Comparison:
-    """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
+    """Compare the results of several systems on one gold standard, or of one evidence mode.
 
-    `results` may also be the path of a table of units by systems, as `cs-score compare table` takes it.
+    `results` maps the name of each system to its result. It may also be the path of a table of units by systems, as `cs-score compare table` takes it.
     `measure` holds names or patterns such as `*F1` (a text has commas between several); the default is all measures.
-    `bootstrap` is the number of resamples; the default is as many as significance needs. `confidence` is a percentage,
+    `bootstrap` is the number of resamples; the default is as many as significance needs. `seed` is that of the random draws. `confidence` is a percentage,
     `interval` is `percentile` or `bca`. With `common` systems are compared on the units that all of them have;
     otherwise they must have the same units. `equivalence` is a margin, a number above 0: every pair is tested for a
     difference smaller than this in both directions. `primary` is the measure that decides; the default is the
