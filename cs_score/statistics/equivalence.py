@@ -96,8 +96,8 @@ def _score_test(first: Ratio, second: Ratio, margin: float) -> EquivalenceTest:
 def _t_test(differences: Floats, rounding_error_of_numbers: float, margin: float) -> EquivalenceTest:
     """Return the outcome of two one-sided t tests of the differences (units,) of two systems.
 
-    There is no p-value if the differences do not vary. `rounding_error_of_numbers` is the largest
-    error of rounding of a numerator or denominator of a unit.
+    There is no p-value if the differences do not vary. `rounding_error_of_numbers` is the largest error of
+    rounding of a numerator or denominator of a unit.
     """
     largest_rounding_error = _rounding_error_of_differences(differences, rounding_error_of_numbers)
     outcome_without_test = _outcome_without_test(differences, largest_rounding_error, margin)
@@ -109,7 +109,7 @@ def _t_test(differences: Floats, rounding_error_of_numbers: float, margin: float
 
 
 def _outcome_without_test(differences: Floats, largest_rounding_error: float, margin: float) -> EquivalenceTest | None:
-    """Return the outcome for differences (units,) that vary by at most `largest_rounding_error`, or None if they vary more.
+    """Return the outcome for differences (units,) that vary by at most `largest_rounding_error`; None for all others.
 
     Two systems are equivalent if no unit differs, and also if all units differ by the same amount below the margin.
     Nothing can be said if there is one unit only, and it differs.

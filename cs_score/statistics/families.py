@@ -570,8 +570,8 @@ def _hsd_p_values(
 
     A permutation of the systems is extreme for a pair if the largest difference of two systems in it is at least the
     observed difference of the pair. If all pairs share a baseline, only differences from the baseline count. If
-    `is_exact`, all possible permutations are made, and `permutation_count` must be their number;
-    otherwise it is the number of random permutations.
+    `is_exact`, all possible permutations are made, and `permutation_count` must be their number; otherwise it is the
+    number of random permutations.
     """
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)

@@ -450,9 +450,8 @@ def plan_from_comparison(
 
     The plan says which difference the units of the comparison detect. The default of `measure` is the primary measure.
     `goal` has the power and the level of the test, and the difference to detect if there is one; by default it is
-    `DetectionGoal()`. Raises
-    UsageError if the comparison does not have the measure. Raises InputError if the difference of no pair varies from
-    unit to unit, so that there is no standard deviation to plan with.
+    `DetectionGoal()`. Raises UsageError if the comparison does not have the measure. Raises InputError if the
+    difference of no pair varies from unit to unit, so that there is no standard deviation to plan with.
     """
     compared = _comparison_under(comparison, measure)
     analyses = _power_analyses(compared.pairs)

@@ -288,8 +288,8 @@ class ResampledSystems:
             text = f"no interval: {undefined_count} of {len(sample.resampled)} resamples are 0/0"
             return _without_limits(sample.point, Note("WITHHELD", text), undefined_count)
         limits = self._limits(sample._replace(resampled=defined))
-        # If all units are right, or all wrong, every resample has the same score, and its limits say nothing. Instead of
-        # the note on few units, such a score gets a note with the plausible share of other units (rule of three).
+        # If all units are right, or all wrong, every resample has the same score, and the limits say nothing. Such a
+        # score gets a note with the plausible share of other units (rule of three), not the note on few units.
         is_all_or_nothing = is_score and sample.point in (0.0, 1.0) and ALL_EQUAL in limits.notes
         notes_on_units = self._notes_on_units(sample.point, effective_units, is_all_or_nothing=is_all_or_nothing)
         notes_on_resamples = _notes_on_left_out(undefined_count, len(sample.resampled))

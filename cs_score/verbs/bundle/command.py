@@ -172,7 +172,7 @@ def _read_parts(task: str, command_line: CommandLine) -> _BundleParts:
     _refuse_existing_folder(command_line)
     first_day = _read_first_day(command_line)
     # Gold, with its paths on this machine, and the options of scoring, without a run.
-    local_origin = conditions_of(task, command_line, refusal="a bundle has no run")
+    local_origin = conditions_of(task, command_line, message_if_run_given="a bundle has no run")
     sample = contents.sample_of(task, command_line.get("--sample"))
     measures = contents.leaderboard_measures(local_origin, read_measures(command_line))
     bundled_gold = contents.read_gold_files(local_origin)

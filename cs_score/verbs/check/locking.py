@@ -122,8 +122,8 @@ def _conditions_of_runs(command_line: CommandLine, *, message_if_run_given: str)
 def _assessment_files(runs: Runs, message_if_run_given: str) -> Sequence[Input]:
     """Return the files of assessments among the files of a command line.
 
-    `message_if_run_given` is empty if the command line may name a run. Otherwise it begins the message to a user who names one.
-    Raises UsageError for such a run, and if there are no queries or no assessments.
+    `message_if_run_given` is the start of the error message if the command line names a run, or empty if it may name
+    one. Raises UsageError for a refused run, and if there are no queries or no assessments.
     """
     if not runs.query_files:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")

@@ -254,7 +254,8 @@ def _results_of_two_pools(command_line: CommandLine, second_file: str) -> Assess
 def _score_against_pool(inputs: Runs, runs_with_gold: RunsWithGold, pool_files: Sequence[Input]) -> _ResultsOfAssessor:
     """Score Cold Start runs against a pool, and return their results with the judgments in this pool.
 
-    The pool is the work of one assessor. Raises InputError if there is no assessment in the pool, or if a run cannot be scored.
+    The pool is the work of one assessor. Raises InputError if there is no assessment in the pool, or if a run cannot be
+    scored.
     """
     gold = with_pool(runs_with_gold.gold_without_pool, pool_files)
     if not gold.links.assessments:
