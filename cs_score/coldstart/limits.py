@@ -208,10 +208,10 @@ class DiscardRules:
         """
         groups = _find_rivals(lines_by_node)
         has_rivals = any(len(group.node_ids) > 1 for group in groups)
-        # Without a limit for nodes, a node without lines left is an error. Comparing the nodes of a group finds such
-        # nodes, so that groups of a single node are looked at, too.
-        has_node_limit = self._limits.justifications_per_node is not None
-        if not has_rivals and has_node_limit:
+        # Without a limit for nodes, a node without lines left is an error. `_node_sort_key` raises it when the nodes of
+        # a group are compared, so that groups of a single node are looked at, too.
+        can_raise_error = self._limits.justifications_per_node is None
+        if not has_rivals and not can_raise_error:
             return
         follow_on_queries = _FollowOnQueries(responses, self._lines_left(responses))
         for group in _sorted_by_hop(groups):

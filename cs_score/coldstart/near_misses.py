@@ -41,13 +41,14 @@ _FUNCTION_BY_DIFFERENCE: Final[dict[str, Callable[[str], str]]] = {
 """The differences between texts that count as small, each with a function that removes it."""
 
 
-def _without_differences(text: str, names: Iterable[str]) -> str:
+def _without_differences(text: str, difference_names: Iterable[str]) -> str:
     """Return a text in a form in which the named differences from other texts have disappeared.
 
-    `names` are keys of `_FUNCTION_BY_DIFFERENCE`: for `blanks` and `letter case`, ` New  York` becomes `new york`.
+    `difference_names` are keys of `_FUNCTION_BY_DIFFERENCE`: for `blanks` and `letter case`, ` New  York` becomes
+    `new york`.
     """
-    for name in names:
-        remove_difference = _FUNCTION_BY_DIFFERENCE[name]
+    for difference_name in difference_names:
+        remove_difference = _FUNCTION_BY_DIFFERENCE[difference_name]
         text = remove_difference(text)
     return text
 
@@ -278,7 +279,7 @@ def _may_be_shifted(run: Run, responses: Sequence[Response]) -> bool:
 
 
 def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
-    """Return the distance by which most responses are shifted, and these responses; None if no response is shifted.
+    """Return the most frequent distance by which responses are shifted, and these responses; None if none is shifted.
 
     A response is shifted if an assessed answer to its query has the same text in the same document at another offset.
     """
@@ -343,7 +344,7 @@ def _locate(line: Response | Assessment) -> _LocatedAnswer | None:
     docid, start_text, end_text = span.groups()
     start = leading_number(start_text)
     end = leading_number(end_text)
-    if math.isinf(start) or math.isinf(end):  # offsets with hundreds of digits
+    if math.isinf(start) or math.isinf(end):  # a number above 1.8e308 becomes infinite, as a floating-point number
         return None
     answer = _AnswerInDocument(query_id=line.query.full_id, value=line.value, docid=docid, length=end - start)
     return _LocatedAnswer(answer, int(start))

@@ -177,7 +177,7 @@ def _error_of_tree(
     """
     links = loading.links
     try:
-        build_tree(links.link_first_hop_query(query), assessments, links, problems, loading.query_set.edition)
+        build_tree(links.linked_query_of(query), assessments, links, problems, loading.query_set.edition)
     except InputError as error:
         return error
     return None

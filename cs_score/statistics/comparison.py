@@ -69,8 +69,9 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
     """Return the size of the difference `second - first` of two systems: wins, ties, losses and effect size.
 
     Each ratio has the numerator and the denominator of every unit. The second system wins a unit that increases the
-    difference, and loses a unit that decreases it. The contribution of a unit decides this and not its scores, because
-    a system without an answer may have no score in the unit (0/0), and because a wrong answer scores 0 like no answer.
+    difference, and loses a unit that decreases it. The scores of a unit cannot decide this. A system without an answer
+    may have no score in the unit (0/0), so that nothing could be compared. A wrong answer has the score 0, as no answer
+    has, but it makes the difference worse.
     """
     contributions = unit_contributions(first, second)  # (units,)
     if contributions is None:
@@ -270,8 +271,8 @@ def _systems_to_resample(
     """
     scores_per_resample = len(units.rows) * len(measures)
     settings = _with_enough_resamples(resampling, pair_count, scores_per_resample)
-    matrices = list(units.rows.values())
-    systems = ResampledSystems(matrices, formula, settings, units.ids)
+    matrix_of_each_system = list(units.rows.values())
+    systems = ResampledSystems(matrix_of_each_system, formula, settings, units.ids)
     # How many scores the formula computes is known only now that it was called.
     _, score_count = systems.observed_scores.shape
     if len(measures) != score_count:
