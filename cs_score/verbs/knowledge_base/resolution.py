@@ -304,7 +304,8 @@ class ValidatedKb:
 
     * `facts_by_node_and_slot`: the lines by subject and slot, such as (":Entity_1", "children"). The slot is the
       predicate without its realis (whether an event took place).
-    * `canonical_mentions_by_node_and_docid`: the lines of canonical mentions, which give a node its name, by node and document.
+    * `canonical_mentions_by_node_and_docid`: the lines of canonical mentions, which give a node its name, by node and
+      document.
     * `type_by_node`: the type of each node, from its last type line.
     * `mentions_by_docid`: the mentions by name in each document of an entry point.
     """
@@ -677,7 +678,8 @@ class Resolution:
     def _write_named_answer(self, question: _Question, answer: KbFact, mention: KbFact, now: _Moment) -> None:
         """Write an answer with the name from its canonical mention to the run, and ask the follow-on query about it.
 
-        `question` is a query that waits for its answers. There is no follow-on query after its last slot. `now` is the moment at which the mention is read.
+        `question` is a query that waits for its answers. There is no follow-on query after its last slot. `now` is the
+        moment at which the mention is read.
         """
         self.lines.append(self._run_line(question, answer, mention=mention))
         follow_on = _make_follow_on(question, mention)

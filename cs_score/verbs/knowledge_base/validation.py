@@ -496,7 +496,8 @@ class _InverseInference:
     def add(self, inverse: _Inverse) -> None:
         """Add an inverse to the knowledge base, and report that it was missing.
 
-        The inverse is not added if the builder rejects its line, such as one that only repeats an assertion. If the relation or its inverse is omitted (not written, because another assertion is stronger), both are.
+        The inverse is not added if the builder rejects its line, such as one that only repeats an assertion. If the
+        relation or its inverse is omitted (not written, because another assertion is stronger), both are.
         """
         relation = inverse.relation
         findings = self._builder.findings

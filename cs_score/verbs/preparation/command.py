@@ -708,9 +708,10 @@ def _read_number(text: str) -> int | None:
 def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
     """Write resamples, and return the text of the error report, which is empty without warnings.
 
-    It warns if `number_text`, the number of resamples, is not a number, so that nothing is written; and if
-    `queries_file` lists no query, so that the resamples are empty. Raises InputError if a file is wrong, and
-    OutputError if writing fails.
+    A resample draws groups of queries: the slot-filling queries made from the same LDC query. The report warns if
+    `number_text`, the number of resamples, is not a number, so that nothing is written. It also warns if `queries_file`
+    lists no query, so that the resamples are empty. Raises InputError if a file is wrong, and OutputError if writing
+    fails.
     """
     number = _read_number(number_text)
     query_groups = read_groups(queries_file)

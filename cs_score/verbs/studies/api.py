@@ -304,8 +304,8 @@ def _assessed_results(
     second_judgments = _judged_answers(next(iter(second_results.values())))
     if first_judgments is None or second_judgments is None:
         return AssessedResults(first_scored, second_scored)
-    # Labels are shown side by side, except in Cold Start, which compares agreement by slot. A task without labels has no
-    # judgments under either assessor: looking at one is enough.
+    # Labels are shown side by side, except in Cold Start, which compares agreement by slot. A task without labels has
+    # no judgments under either assessor: looking at one is enough.
     has_labels = task != COLD_START_MODE and bool(first_judgments)
     return AssessedResults(first_scored, second_scored, first_judgments, second_judgments, has_labels=has_labels)
 

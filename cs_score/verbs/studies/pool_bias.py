@@ -196,8 +196,9 @@ def _answers_of_no_other_team(team: str, answers_by_team: Mapping[str, set[Poole
 def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
     """Return the assessments and classes that the pool would lack without a team.
 
-    `own_answers` are the answers that only runs of this team give. `assessments` are the lines of the pool. The count is
-    of the team's own assessments only. `classes` and `removed` also cover the orphans, which leave the pool with them.
+    `own_answers` are the answers that only runs of this team give. `assessments` are the lines of the pool. The count
+    is of the team's own assessments only. `classes` and `removed` also cover the orphans, which leave the pool with
+    them.
     """
     own_assessments = set()
     for assessment in assessments:

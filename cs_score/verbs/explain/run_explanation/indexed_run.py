@@ -381,7 +381,8 @@ class IndexedRun:
     def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:
         """Prepare a run for explanations.
 
-        Effects of changes on scores are given by `measure`, by default the headline measure of the run. Raises UsageError for an unknown measure, InputError for a measure by which the run has no score.
+        Effects of changes on scores are given by `measure`, by default the headline measure of the run. Raises
+        UsageError for an unknown measure, InputError for a measure by which the run has no score.
         """
         self.scored = scored
         self.run = scored.run

@@ -72,8 +72,8 @@ def _f1_in_words(precision: float, recall: float, f1: float) -> str:
 def explain_mean(name: str, hop: str, members: Sequence[ScoreRow]) -> Counted:
     """Return the explanation of a row of LDC-MEAN: the means of the scores of its `members`, with their arithmetic.
 
-    `name` is the name of the row, and `hop` its hop or `ALL`. The members are the rows of the entry points. The result has no
-    counts, since the row is a mean of scores and counts no lines itself.
+    `name` is the name of the row, and `hop` its hop or `ALL`. The members are the rows of the entry points. The result
+    has no counts, since the row is a mean of scores and counts no lines itself.
     """
     # The scores of a row are its precision, its recall and its F1.
     precision = _explain_mean_of([row.scores[0] for row in members], "P")
@@ -195,7 +195,8 @@ class NodeExplainer:
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
         documents = _documents_in_words(document_count, denominator, most_justifications)
         text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
-        # The value of a node counts only below a parent with a value. Otherwise the ranking has 0 in place of this value.
+        # The value of a node counts only below a parent with a value. Otherwise the ranking has 0 in place of this
+        # value.
         loses_value = bool(value) and not placed_node.ranked_node.value and bool(placed_node.node.hop)
         if loses_value:
             text += f"; but its parent, {placed_node.node.parent}, has V = 0, so that V = 0 here"
