@@ -31,7 +31,7 @@ def load_as_far_as_possible(gold: ColdStartGold, files: Iterable[Input]) -> tupl
 def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> AnalysedRun:
     """Return a run scored under a policy; if scoring stops, it has the results of the units that can be scored.
 
-    `stop` is the error that stopped loading, None without one. After such an error no unit is scored.
+    `stop` is the error that stopped loading, None if nothing stopped it. After such an error no unit is scored.
     """
     if stop is not None:
         return _analysed_in_part(run, policy, (), stop)
@@ -55,7 +55,8 @@ def _analysed_in_part(run: Run, policy: Policy, units: Iterable[UnitResult], sto
     `stop` is the error that stopped loading or scoring.
     """
     run_result = ScoredRun(_first_run_id(run), PrecisionRecall(averaged_table([]), None, None), tuple(units))
-    # A result without runs has the same origin as a result of the whole call. Nothing is scored for it.
+    # A scorer makes the origin (options and digests of the inputs), also if it has scored no runs. The origin needs no
+    # remarks.
     result_without_runs = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
     return AnalysedRun(
         run=run,
