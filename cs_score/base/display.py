@@ -26,7 +26,7 @@ _UNSAFE_BUT_TAB: Final = re.compile(f"[\n{_HIDDEN}]")
 _UNSAFE_IN_TEXT: Final = re.compile(f"[{_HIDDEN}]")
 
 # A text that a spreadsheet would take for a formula, perhaps marked as text already.
-_FORMULA: Final = re.compile("'*[=+@\t\r-]")
+_FORMULA_PATTERN: Final = re.compile("'*[=+@\t\r-]")
 
 LONGEST_LINE: Final = 2000
 """The most characters of a message that are shown, so that a field of a megabyte does not fill a terminal."""
@@ -90,7 +90,7 @@ def spreadsheet_cell(text: str) -> str:
     like a formula. The function is not for numbers: `-1` would get an apostrophe, too.
     """
     safe_text = safe_cell(text, limit=sys.maxsize)  # whole
-    if not isinstance(text, JsonText) and _FORMULA.match(text):
+    if not isinstance(text, JsonText) and _FORMULA_PATTERN.match(text):
         return f"'{safe_text}"
     return safe_text
 
@@ -198,9 +198,9 @@ def columns_of(text: str) -> int:
 
 
 # Every sign that may begin markup inside a line or end a cell, and those of links that are recognised without markup.
-_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")
+_MARKUP_PATTERN: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")
 
-_LATEX: Final = str.maketrans(
+_LATEX_BY_CHARACTER: Final = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "{}$&#%_"},
         **{sign: f"{{{sign}}}" for sign in "[]*"},  # [ and * are arguments where they follow two backslashes
@@ -214,14 +214,14 @@ _LATEX: Final = str.maketrans(
     }
 )
 # Two equal signs from which LaTeX would make one, a dash or a quotation mark; `{}` between them prevents that.
-_LIGATURE: Final = re.compile(r"([-',])(?=\1)")
+_LIGATURE_PATTERN: Final = re.compile(r"([-',])(?=\1)")
 
 
 def escape_markdown(text: str) -> str:
     """Return a text on one line with every sign of Markdown escaped: `a*b` gives `a\\\\*b`."""
-    return _MARKUP.sub(r"\\\1", safe_cell(text))
+    return _MARKUP_PATTERN.sub(r"\\\1", safe_cell(text))
 
 
 def escape_latex(text: str) -> str:
     """Return a text on one line with every special sign of LaTeX escaped: `a_b` gives `a\\\\_b`."""
-    return _LIGATURE.sub(r"\1{}", safe_cell(text).translate(_LATEX))
+    return _LIGATURE_PATTERN.sub(r"\1{}", safe_cell(text).translate(_LATEX_BY_CHARACTER))

@@ -16,14 +16,14 @@ from cs_score.base.records import Record, replace
 from cs_score.base.sources import InputDigest
 
 _WORD: Final = "(?:[!-$&-_a-{}~]|%[0-9A-F]{2})+"
-_LINE: Final = re.compile(
+_LINE_PATTERN: Final = re.compile(
     rf"(?P<measure>{_WORD})\|(?P<settings>(?:{_WORD}\|)*?)gold:(?P<gold>[0-9a-f]{{8}})\|(?:run:(?P<run>[0-9a-f]{{8}})\|)?"
     r"cs-score:(?P<version>[0-9A-Za-z.+-]+)"
 )
 _SPECIAL: Final = re.compile(r"[^!-~]|[|%`]")
-_ESCAPED: Final = re.compile("(?:%[0-9A-F]{2})+")
+_ESCAPED_PATTERN: Final = re.compile("(?:%[0-9A-F]{2})+")
 
-_ERRORS: Final = "surrogatepass"  # names of files and runs may be no UTF-8
+_ENCODING_ERRORS: Final = "surrogatepass"  # names of files and runs may be no UTF-8
 
 
 class Signature(Record):
@@ -54,7 +54,7 @@ class Signature(Record):
     @classmethod
     def parse(cls, text: str) -> Signature:
         """Return the signature that a line of text shows. Raises UsageError for a text that is no signature."""
-        match = _LINE.fullmatch(text)
+        match = _LINE_PATTERN.fullmatch(text)
         if match is None:
             raise _no_signature_error(text)
         words = re.findall(_WORD, match["settings"])
@@ -100,7 +100,7 @@ def _escape(text: str) -> str:
 
 def _escape_character(match: re.Match[str]) -> str:
     """Return the bytes of the matched character as `%XX`."""
-    return "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", _ERRORS))
+    return "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", _ENCODING_ERRORS))
 
 
 def _unescape(text: str) -> str:
@@ -108,13 +108,13 @@ def _unescape(text: str) -> str:
 
     Raises UnicodeDecodeError for escapes that are no UTF-8.
     """
-    return _ESCAPED.sub(_unescape_characters, text)
+    return _ESCAPED_PATTERN.sub(_unescape_characters, text)
 
 
 def _unescape_characters(match: re.Match[str]) -> str:
     """Return the characters that the matched escapes mean: `%C3%A9` gives `é`."""
     digits = match.group().replace("%", "")
-    return bytes.fromhex(digits).decode("utf-8", _ERRORS)
+    return bytes.fromhex(digits).decode("utf-8", _ENCODING_ERRORS)
 
 
 ANY_MEASURE: Final = "*"
@@ -219,4 +219,4 @@ def digest_of(inputs: Iterable[InputDigest]) -> str:
 
 def short_digest(text: str) -> str:
     """Return the first eight hexadecimal digits of the SHA-256 of a text."""
-    return hashlib.sha256(text.encode("utf-8", _ERRORS)).hexdigest()[:8]
+    return hashlib.sha256(text.encode("utf-8", _ENCODING_ERRORS)).hexdigest()[:8]

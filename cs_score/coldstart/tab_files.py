@@ -367,7 +367,7 @@ _PLAIN_SPAN: Final = rf"(?!{_DROPPED_DOCUMENT}:)([A-Za-z0-9_.+-]++){_PLAIN_OFFSE
 # them.
 _ONE_SPAN_EACH: Final = re.compile(rf"{_PLAIN_SPAN} \1{_PLAIN_OFFSETS}")
 _PLAIN_COLUMN: Final = re.compile(rf"{_PLAIN_SPAN}(?:,\1:[0-9]{{1,15}}-[0-9]{{1,15}}){{0,2}}")
-_OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
+_OFFSETS_PATTERN: Final = re.compile(":([0-9]+)-([0-9]+)")
 
 
 class Span(NamedTuple):
@@ -527,7 +527,7 @@ def _has_canonical_offsets(text: str, document_length: float, longest_span: int)
     They are in order if each of them starts after the start of the span before it, and ends where it starts or later.
     """
     previous_start = -1
-    for start_text, end_text in _OFFSETS.findall(text):
+    for start_text, end_text in _OFFSETS_PATTERN.findall(text):
         start = int(start_text)
         end = int(end_text)
         is_in_order = previous_start < start <= end

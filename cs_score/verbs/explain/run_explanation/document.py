@@ -64,7 +64,7 @@ def indented(tree: Tree) -> str:
     return "\n".join(["  " * tree_text.level + tree_text.text for tree_text in walk(tree)])
 
 
-_CONTINUED: Final = "    "
+_CONTINUATION_INDENT: Final = "    "
 """The further indentation of a line that goes on."""
 
 _NARROWEST: Final = 20
@@ -95,7 +95,7 @@ def _add_word(lines: list[str], word: str, indent: str, width: int) -> None:
 
     The first line begins with `indent`, further lines begin with four more spaces. A word longer than a line is split.
     """
-    next_indent = indent + _CONTINUED
+    next_indent = indent + _CONTINUATION_INDENT
     has_words = lines[-1] not in (indent, next_indent)
     longer_line = f"{lines[-1]} {word}" if has_words else f"{lines[-1]}{word}"
     if columns_of(longer_line) <= width:
