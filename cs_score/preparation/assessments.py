@@ -195,8 +195,8 @@ def _kind_of_error(error: InputError) -> str:
     equivalence class`.
     """
     if error.code == "QUERY_NOT_LOADED":
-        # `_DETAILS_PATTERN` removes the end of a message, but here the id of the query is in the middle. The remedy is the
-        # reason why the query is not there.
+        # `_DETAILS_PATTERN` removes the end of a message, but here the id of the query is in the middle. The remedy is
+        # the reason why the query is not there.
         return f"a query that is not there; {error.remedy}"
     text = _DETAILS_PATTERN.sub("", error.problem)
     return text[:1].lower() + text[1:]
