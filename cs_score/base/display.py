@@ -16,14 +16,14 @@ from typing import Final
 # What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
 # paragraphs, lone surrogates (the Unicode categories Cc, Cf, Zl, Zp, Cs), but for tab, line feed and the byte order
 # mark, which does nothing to a terminal and stands in messages of the reference.
-_HIDDEN: Final = (
+_HIDDEN_CHARACTERS: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
-_UNSAFE: Final = re.compile(f"[\t\n{_HIDDEN}]")
-_UNSAFE_BUT_TAB: Final = re.compile(f"[\n{_HIDDEN}]")
-_UNSAFE_IN_TEXT: Final = re.compile(f"[{_HIDDEN}]")
+_UNSAFE_PATTERN: Final = re.compile(f"[\t\n{_HIDDEN_CHARACTERS}]")
+_UNSAFE_PATTERN_WITHOUT_TAB: Final = re.compile(f"[\n{_HIDDEN_CHARACTERS}]")
+_UNSAFE_PATTERN_IN_TEXT: Final = re.compile(f"[{_HIDDEN_CHARACTERS}]")
 
 # A text that a spreadsheet would take for a formula, perhaps marked as text already.
 _FORMULA_PATTERN: Final = re.compile("'*[=+@\t\r-]")
@@ -46,7 +46,7 @@ def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -
     """
     if len(text) > limit:
         text = f"{text[:limit]}... ({len(text) - limit} more characters)"
-    unsafe = _UNSAFE_BUT_TAB if keep_tabs else _UNSAFE
+    unsafe = _UNSAFE_PATTERN_WITHOUT_TAB if keep_tabs else _UNSAFE_PATTERN
     return unsafe.sub(_escape, text)
 
 
@@ -63,7 +63,7 @@ def json_value(value: object) -> JsonText:
     back.
     """
     json_text = json.dumps(value, ensure_ascii=False)
-    return JsonText(_UNSAFE.sub(_escape_as_json, json_text))
+    return JsonText(_UNSAFE_PATTERN.sub(_escape_as_json, json_text))
 
 
 def _escape_as_json(match: re.Match[str]) -> str:
@@ -97,7 +97,7 @@ def spreadsheet_cell(text: str) -> str:
 
 def terminal_safe(text: str) -> str:
     """Return a text with its control characters escaped, except for tabs and line feeds."""
-    return _UNSAFE_IN_TEXT.sub(_escape, text)
+    return _UNSAFE_PATTERN_IN_TEXT.sub(_escape, text)
 
 
 SCREEN_WIDTH: Final = 80

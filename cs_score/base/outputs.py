@@ -29,7 +29,7 @@ from cs_score.base.sources import name_without_compression, open_source, reason_
 _BLOCK_SIZE: Final = 1 << 18
 """Bytes that are read or written at once: a quarter of a megabyte."""
 
-_STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR_BY_STREAM_PATH: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 """The file descriptors of streams by name."""
 
 
@@ -273,7 +273,7 @@ def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
     Standard output may be redirected to a file. If this file were opened by its path, it would be overwritten from its
     beginning. Therefore a copy of the open descriptor is returned, which writes after what is there already.
     """
-    descriptor = _STREAMS.get(os.fspath(path))
+    descriptor = _DESCRIPTOR_BY_STREAM_PATH.get(os.fspath(path))
     if descriptor is None:
         return open(path, "wb")
     return open(os.dup(descriptor), "wb")
@@ -318,7 +318,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
         target = os.path.realpath(path)
     except ValueError:  # a NUL inside the name, which no file has
         return False
-    if os.fspath(path) in _STREAMS:
+    if os.fspath(path) in _DESCRIPTOR_BY_STREAM_PATH:
         return True
     is_file_or_folder = os.path.isfile(target) or os.path.isdir(target)
     return os.path.exists(target) and not is_file_or_folder

@@ -19,7 +19,7 @@ class FileKind(Enum):
     ASSESSMENTS = "assessments"
 
 
-_TRIPLES: Final = r"([^:]+:\d+-\d+,){0,3}[^:]+:\d+-\d+"
+_TRIPLES_PATTERN: Final = r"([^:]+:\d+-\d+,){0,3}[^:]+:\d+-\d+"
 
 _ANY_TEXT: Final = ".+"
 _MENTION_TYPE: Final = "(?i:NAM|NOM|0)"
@@ -41,8 +41,8 @@ COLUMN_PATTERNS: Final = {
     "VALUE_MENTION_TYPE": _MENTION_TYPE,
     "PROVENANCE_ASSESSMENT": _JUDGMENT_PATTERN,
     "VALUE_ASSESSMENT": _JUDGMENT_PATTERN,
-    "RELATION_PROVENANCE_TRIPLES": _TRIPLES,
-    "VALUE_PROVENANCE_TRIPLES": _TRIPLES,
+    "RELATION_PROVENANCE_TRIPLES": _TRIPLES_PATTERN,
+    "VALUE_PROVENANCE_TRIPLES": _TRIPLES_PATTERN,
     "CONFIDENCE": r"\d+(\.\d+(e[-+]?\d\d)?)?",
     "QUERY_AND_SLOT_NAME": ".+:.+:.+",
     "SLOT_NAME": "[^:]+:[^:]+",

@@ -27,7 +27,7 @@ _COLUMN_COUNT: Final = 9
 _FIRST_HOP: Final = 0
 _SECOND_HOP: Final = 1
 
-_EXPECTED: Final = (
+_EXPECTED_FORM_OF_DEPTH: Final = (
     '-depth should be of the form "[AB]:d". A/B is used to select A: top d nodes '
     "B: top d nodes from hop-0 and top dxd nodes from hop-1 (including parents to insure that there are no orphans) "
     "with respect to confidence value, in the validated output."
@@ -55,7 +55,7 @@ class Depth(Record):
             return None
         match = _DEPTH_PATTERN.match(text)
         if match is None:
-            raise UsageError(_EXPECTED)
+            raise UsageError(_EXPECTED_FORM_OF_DEPTH)
         scheme, digits = match.groups()
         # No run has so many nodes that more than nine digits are needed. Longer numbers would only take time.
         first_nine_digits = digits[:9]

@@ -18,7 +18,7 @@ LONGEST_KEY: Final = 36
 
 _DECIMAL_PLACES: Final = 4
 _SCORING_COMMAND: Final = "python3 /app/program/scoring.py /app/input/ /app/output/"
-_TERMS: Final = "Terms of participation, to be written by the organisers.\n"
+_TERMS_TEXT: Final = "Terms of participation, to be written by the organisers.\n"
 
 SCRIPT: Final = "scoring.py"
 """The script of the scoring program."""
@@ -54,7 +54,7 @@ def codabench_files(
     return {
         "competition.yaml": description.encode(),
         "overview.md": kit_files["README.md"],
-        "terms.md": _TERMS.encode(),
+        "terms.md": _TERMS_TEXT.encode(),
         "reference_data.zip": zip_archive(gold_files),
         "scoring_program.zip": zip_archive(program_with_metadata),
         "starting_kit.zip": zip_archive(kit_files),

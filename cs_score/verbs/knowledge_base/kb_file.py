@@ -23,13 +23,13 @@ _BLOCK_SIZE: Final = 1 << 16
 # Three kinds of lines: an assertion with nothing to trim or cut off, the type of a node likewise, or any other line.
 # The groups are the columns of `LineColumns`. The characters are listed outright, since to exclude white space instead
 # takes twice the time.
-_SPAN: Final = r"[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++"
+_SPAN_PATTERN: Final = r"[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++"
 _LINE_PATTERN: Final = re.compile(
     r'(:[A-Za-z0-9_]++)\t(?:((?!type|link)[a-z0-9_:.-]++)\t(?:(:[A-Za-z0-9_]++)|("[^\t\n#"\\]*+"))'
-    rf"\t({_SPAN}(?:[;,](?:NIL|{_SPAN}))*+)(?:\t([0-9]++\.[0-9]++))?|type\t([A-Za-z.-]++)\t?)\n|(.*)\n"
+    rf"\t({_SPAN_PATTERN}(?:[;,](?:NIL|{_SPAN_PATTERN}))*+)(?:\t([0-9]++\.[0-9]++))?|type\t([A-Za-z.-]++)\t?)\n|(.*)\n"
 )
 _CONFIDENCE_PATTERN: Final = re.compile(r"\d+(?:\.\d+)?")
-_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING_PATTERN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 COLUMNS: Final = ("SUBJECT", "PREDICATE", "OBJECT", "PROVENANCE", "CONFIDENCE")
 """The names of the columns in reports for programs."""
@@ -197,7 +197,7 @@ class KbFile:
             subject=columns[0],
             predicate=columns[1],
             object=columns[2],
-            is_string=_STRING.fullmatch(columns[2]) is not None,
+            is_string=_STRING_PATTERN.fullmatch(columns[2]) is not None,
             provenance=columns[3] if _has_provenance(columns[1]) else "",
             confidence=confidence,
             comment=comment,

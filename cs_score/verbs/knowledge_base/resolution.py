@@ -170,7 +170,7 @@ def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
 # ---- Reading a validated knowledge base
 
 _CONFIDENCE_PATTERN: Final = re.compile(r"\d+\.\d+")
-_SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
+_SPAN_PATTERN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 _READ_PART_COUNT: Final = 3
 """The number of parts of a provenance that are read; later parts are further justifications, which no run contains."""
 
@@ -408,7 +408,7 @@ class ValidatedKb:
         # The parts that a run may show: a filler, a justification and a base filler, as far as they are there.
         for position in range(_READ_PART_COUNT):
             for span in _spans_of_part(line.provenance, position):
-                if _SPAN.fullmatch(span) is None:
+                if _SPAN_PATTERN.fullmatch(span) is None:
                     raise self._illegal_line_error(f"illegal offset specification: {span}", line.number)
         if line.predicate.endswith(_GENERIC_ENDING):
             return
@@ -467,7 +467,7 @@ def first_span(provenance: str) -> Span | None:
     spans = _spans_of_part(provenance, 0)
     if not spans:
         return None
-    match = _SPAN.fullmatch(spans[0])
+    match = _SPAN_PATTERN.fullmatch(spans[0])
     if match is None:
         return None
     docid, start, end = match.groups()

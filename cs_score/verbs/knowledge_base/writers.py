@@ -684,7 +684,7 @@ def differences(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 
 NO_OUTPUT: Final = "none"
 _SINGLE_FILES: Final = ("tac", "edl", "nug")
-_FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
+_SUBFOLDER_BY_FORMAT: Final = {"eal": "event_arguments", "sen": "sentiments"}
 
 
 class KbOutputs(Record):
@@ -772,7 +772,7 @@ def _possible_paths(folder: str, kb_file: str) -> dict[str, str]:
     """Return the path that the output of each format would have: a file for "tac", a folder for "eal"."""
     name = os.path.basename(name_without_compression(kb_file)).removesuffix(".tac")
     path_by_format = {format_name: f"{folder}/{name}.{format_name}.valid" for format_name in _SINGLE_FILES}
-    for format_name, subfolder in _FOLDERS.items():
+    for format_name, subfolder in _SUBFOLDER_BY_FORMAT.items():
         path_by_format[format_name] = f"{folder}/{subfolder}"
     return path_by_format
 

@@ -67,14 +67,14 @@ def indented(tree: Tree) -> str:
 _CONTINUATION_INDENT: Final = "    "
 """The further indentation of a line that goes on."""
 
-_NARROWEST: Final = 20
+_FEWEST_COLUMNS_OF_TREE: Final = 20
 """The fewest columns to which trees are wrapped."""
 
 
 def _wrapped(tree: Tree, width: int) -> Iterator[str]:
     """Yield the lines of a tree, wrapped to at most `width` columns of a terminal."""
     for tree_text in walk(tree):
-        yield from _wrapped_text(tree_text, max(width, _NARROWEST))
+        yield from _wrapped_text(tree_text, max(width, _FEWEST_COLUMNS_OF_TREE))
 
 
 def _wrapped_text(tree_text: TreeText, width: int) -> Iterator[str]:
