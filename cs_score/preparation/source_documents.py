@@ -15,7 +15,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.tab_files import VALUE_SPANS, Span, offset_value, read_provenance, split_columns
 from cs_score.problems.log import Detail, Place, ProblemLog
 
-_COLUMNS: Final = 3
+_COLUMN_COUNT: Final = 3
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
 # White space as the reference sees it, without the separators U+001C to U+001F.
 _WHITE_SPACE: Final = re.compile(f"{SPACE}+")
@@ -58,8 +58,8 @@ class _DocumentLine(NamedTuple):
     def read(cls, line: str) -> _DocumentLine:
         """Return the line with this text, such as `ENG_1`, `120` and `docs/ENG_1.txt` with tabs between them."""
         columns = line.split("\t")
-        columns += [""] * (_COLUMNS - len(columns))
-        return cls(*columns[:_COLUMNS])
+        columns += [""] * (_COLUMN_COUNT - len(columns))
+        return cls(*columns[:_COLUMN_COUNT])
 
     @property
     def length(self) -> float:
@@ -107,7 +107,7 @@ def is_text_at(text: str, start: float, end: float, value: str) -> bool:
     return _WHITE_SPACE.sub(" ", excerpt) == _WHITE_SPACE.sub(" ", value)
 
 
-def verify_fillers(
+def verify_answer_texts(
     lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
 ) -> list[InputError]:
     """Report every answer that differs from the text at its place in the document, if the document has a file.
@@ -123,7 +123,7 @@ def verify_fillers(
             errors.append(error)
         else:
             _report_differences(places, text, problems)
-    return errors[:1]
+    return errors[:1]  # one message is enough; answers in the other files were compared nevertheless
 
 
 def _places_by_file(
