@@ -295,7 +295,10 @@ class Loading:
             )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know."""
+        """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know.
+
+        They are among the unread lines, because they have fewer columns than the lines of a run.
+        """
         nil_lines = [line for line in tab_file.unread_lines if is_nil_line(tab_files.split_columns(line.text))]
         if nil_lines:
             self.remarks.append(

@@ -641,19 +641,20 @@ def load_prepared(
     # undone in reverse order.
     digests = list(run.digests)
     for prepared_run in reversed(preparation.prepared_runs):
-        digests = _digests_before(prepared_run, digests)
+        digests = _digests_of_original_files(prepared_run, digests)
     return replace(run, digests=digests)
 
 
-def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
+def _digests_of_original_files(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
     """Return the digests of input files, with that of a prepared run replaced by the digests of its original files."""
-    digests_before: list[InputDigest] = []
+    digests_of_original_files: list[InputDigest] = []
     for digest in digests:
-        if digest.name == prepared_run.scored_as:
-            digests_before += prepared_run.digests
+        is_digest_of_prepared_run = digest.name == prepared_run.scored_as
+        if is_digest_of_prepared_run:
+            digests_of_original_files += prepared_run.digests
         else:
-            digests_before.append(digest)
-    return digests_before
+            digests_of_original_files.append(digest)
+    return digests_of_original_files
 
 
 CROSS_LINGUAL: Final = "XLING"
@@ -711,11 +712,11 @@ def _languages(loading: Loading) -> list[str]:
     The language is "XLING" if these documents have several languages, and if the assessment names no document whose
     language is known.
     """
-    creating_documents = _creating_documents(loading)
+    document_by_follow_on_id = _document_by_follow_on_id(loading)
     languages = []
     for assessment in loading.links.assessments:
         document_languages = _document_languages(assessment, loading.layouts[assessment.file])
-        query_document = _document_of_query(assessment, loading, creating_documents)
+        query_document = _document_of_query(assessment, loading, document_by_follow_on_id)
         query_language = language_code(query_document) or DEFAULT_CODE
         has_one_language = document_languages == {query_language}
         languages.append(query_language if has_one_language else CROSS_LINGUAL)
@@ -733,22 +734,22 @@ def _document_languages(assessment: Assessment, schema: Schema) -> set[str]:
     return set(_DOCUMENT_LANGUAGE.findall(f"{relation},{provenance}"))
 
 
-def _document_of_query(assessment: Assessment, loading: Loading, creating_documents: Mapping[str, str]) -> str:
+def _document_of_query(assessment: Assessment, loading: Loading, document_by_follow_on_id: Mapping[str, str]) -> str:
     """Return the id of the document that the query of an assessment starts from, empty if there is none.
 
-    A query of the query files starts from the document of its first entry point. `creating_documents` has the documents
-    of follow-on queries.
+    A query of the query files starts from the document of its first entry point. Follow-on
+    queries have theirs in `document_by_follow_on_id`.
     """
     short_id = assessment.query.short_id
     query = loading.query_set.by_id.get(short_id)
     if query is None:
-        return creating_documents.get(short_id, "")
+        return document_by_follow_on_id.get(short_id, "")
     if not query.entry_points:
         return ""
     return query.entry_points[0].docid or ""
 
 
-def _creating_documents(loading: Loading) -> dict[str, str]:
+def _document_by_follow_on_id(loading: Loading) -> dict[str, str]:
     """Return the document from which each follow-on query was created, by the short id of the query.
 
     A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
@@ -803,7 +804,8 @@ def _add_mention_type(types: dict[tuple[str, str], str], assessment: Assessment,
 def _language_of_class_document(assessment: Assessment) -> str:
     """Return the language of the document that an assessment has in place of a mention type: `ENG_1` -> `ENG`.
 
-    Raises InputError if the text is not the id of a document in a known language.
+    The column of the mention type (`class_mention`) holds NAM, NOM or the id of a document, which is read here. Raises
+    InputError if the text is not the id of a document in a known language.
     """
     class_mention = assessment.class_mention or ""
     match = _DOCUMENT_LANGUAGE.search(class_mention)
