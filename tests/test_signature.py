@@ -18,7 +18,7 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import replace
 from cs_score.base.signature import GOLD, POOL, QUERIES, QUERY_LIST, ROLES, RUN, Origin, Signature
 from cs_score.base.sources import InputDigest, open_source
-from cs_score.coldstart.options import POLICY_CATEGORIES, SIDES, Justifications, Options, Policy, origin_of
+from cs_score.coldstart.options import POLICY_CATEGORIES, SIDES, JustificationLimits, Options, Policy, origin_of
 from cs_score.evidence import r4c, scifact
 from cs_score.measures import MEASURES
 from tests.coldstart.command import score_in
@@ -127,7 +127,7 @@ def test_every_option_that_changes_scores_shows() -> None:
         return str(origin_of(replace(Options(), **options), inputs, True, are_runs_validated=validated).signature)
 
     lines = [line(), line(discipline="STRING_EXACT"), line(expand="A"), line(expand="B"), line(validated=True)]
-    lines += [line(justifications=Justifications.parse("M:M")), line(samples="s"), line(queries="ids")]
+    lines += [line(justifications=JustificationLimits.parse("M:M")), line(samples="s"), line(queries="ids")]
     lines += [line("other", queries="ids"), line("", queries="A:B"), line(runids=("a", "b")), line(runids=("b", "a"))]
     assert len(set(lines)) == len(lines)
     assert line(metrics=("P",)) == lines[0]

@@ -22,7 +22,7 @@ from cs_score.coldstart.options import (
     DEFAULT_OPTIONS,
     SCORING_OPTIONS,
     CallArguments,
-    Justifications,
+    JustificationLimits,
     Options,
     OptionTopic,
     Policy,
@@ -46,7 +46,7 @@ Files: TypeAlias = Input | Iterable[Input]
 Names: TypeAlias = str | Iterable[str]
 """Names as a list, or as one text with colons between them."""
 
-Limits: TypeAlias = str | Justifications
+Limits: TypeAlias = str | JustificationLimits
 """Limits on justifications, `A:B`: A for each node and document, B for each node; digits, or `M` for any number."""
 
 Selectors: TypeAlias = str | int | Sequence[str | int]
@@ -266,23 +266,23 @@ def _clusters_of(clusters: ClustersArgument) -> Clusters | UnsetType:
 # ---- Scoring
 
 
-def read_limits(limits: Limits) -> Justifications:
+def read_limits(limits: Limits) -> JustificationLimits:
     """Return the limits on justifications as a record, also from a text such as `"1:3"`.
 
     Raises UsageError for any other value.
     """
-    if isinstance(limits, Justifications):
+    if isinstance(limits, JustificationLimits):
         return limits
     if not isinstance(limits, str):
         raise UsageError(f"justifications takes a text such as 1:3, not {limits!r}")
-    return Justifications.parse(limits)
+    return JustificationLimits.parse(limits)
 
 
 class PolicyAndLimits(NamedTuple):
     """A policy, and the limits on justifications under which it is applied."""
 
     policy: Policy
-    limits: Justifications
+    limits: JustificationLimits
 
 
 def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: PolicyAndLimits) -> PolicyAndLimits:

@@ -24,7 +24,7 @@ from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.slices import load_from_command_package
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import Run, run_under_limits
-from cs_score.coldstart.options import Justifications, Options, Policy, switch_words, texts_of_list
+from cs_score.coldstart.options import JustificationLimits, Options, Policy, switch_words, texts_of_list
 from cs_score.coldstart.result import Result, ScoredRun
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures import COLD_START_MODE, headline_names
@@ -60,7 +60,7 @@ class ScoredLines:
         self,
         loaded: Run,
         policy: Policy,
-        limits: Justifications,
+        limits: JustificationLimits,
         results_to_reuse: Sequence[ScoredRun] = (),
         *,
         accounts: Sequence[str] = (),
@@ -86,7 +86,7 @@ class ScoredLines:
                 run_without_marks, policy, self._problems_of_scoring, results_to_reuse
             )
 
-    def rescore(self, policy: Policy, limits: Justifications) -> ScoredLines:
+    def rescore(self, policy: Policy, limits: JustificationLimits) -> ScoredLines:
         """Return the same lines scored under another policy and other limits; no file is read.
 
         Raises UsageError if the run was validated for other limits: validation removed the lines that exceed them.

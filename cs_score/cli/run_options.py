@@ -23,7 +23,7 @@ from cs_score.coldstart.options import (
     PRESETS,
     SWITCHES,
     Edition,
-    Justifications,
+    JustificationLimits,
     NamedPolicy,
     Options,
     Policy,
@@ -157,7 +157,7 @@ class Scoring:
             default_by_switch["-justifications"] = "M:M"
         return default_by_switch
 
-    def _policy_and_limits(self) -> tuple[Policy, Justifications]:
+    def _policy_and_limits(self) -> tuple[Policy, JustificationLimits]:
         """Return the policy that --policy names or spells out, or else that of the edition, with its limits.
 
         The limits are the largest numbers of justifications of a node that count. With `1:3`, one counts for each node

@@ -110,7 +110,8 @@ class Converter(Record, eq=False):
             module = import_module(module_name)
         except ModuleNotFoundError as error:
             missing_module = error.name
-            # The module itself may be missing, or a package that it belongs to.
+            # The module itself may be missing, or a package that it belongs to: of `a.b.c` also `a` and `a.b`. The dots
+            # at the end keep `a.bc` from passing as a module of the package `a.b`.
             is_own_module = f"{module_name}.".startswith(f"{missing_module}.")
             if missing_module is not None and is_own_module:
                 raise self._error_of_missing_module(missing_module, file) from None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 else:
     csv, shlex = Late("csv"), Late("shlex")
 
-_GUIDE: Final = "(page input-files of the documentation)"
+_PAGE_TO_READ: Final = "(page input-files of the documentation)"
 
 _PROGRAM_BY_ENDING: Final = {".gz": "gzip -dc", ".bz2": "bzip2 -dc", ".xz": "xz -dc"}
 _COMPRESSION_MARKS: Final = ((b"\x1f\x8b", "gzip", ".gz"), (b"BZh", "bzip2", ".bz2"), (b"\xfd7zXZ", "xz", ".xz"))
@@ -88,15 +88,16 @@ def decode_or_advise(data: bytes, name: str, lines_before: int = 0, beginning: b
         raise InputError(error.problem, file=name, place=error.place, remedy=remedy, code=error.code) from None
 
 
-def _why_not_utf8(data: bytes, file: str, beginning: bytes) -> str:
+def _why_not_utf8(damaged_block: bytes, file: str, first_bytes: bytes) -> str:
     """Return the likely reason why a file is not UTF-8, with a remedy.
 
-    `data` is the block of the file that cannot be decoded, and `beginning` has the first bytes of the file.
+    `damaged_block` is the block of the file that cannot be decoded. `first_bytes` are the bytes at the start of the
+    file, which tell its kind.
     """
-    remedy = _remedy_for_binary_file(beginning, file)
+    remedy = _remedy_for_binary_file(first_bytes, file)
     if remedy is not None:
         return remedy
-    has_other_letters = not data.decode("utf-8", "ignore").isascii()
+    has_other_letters = not damaged_block.decode("utf-8", "ignore").isascii()
     if has_other_letters:
         return "other letters of it are UTF-8, so this one is damaged; correct the line"
     command_line = conversion_command("iconv -f WINDOWS-1252 -t UTF-8", file, prefix="utf8")
@@ -220,7 +221,7 @@ def _why_columns_fit_no_layout(columns: list[str], edition: Edition) -> str:
     misfitting_columns = nearest_layout.misfitting_columns(columns, edition)
     number, name = misfitting_columns[0]
     text = columns[number - 1]  # columns are numbered from 1
-    return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest_layout.name}' {_GUIDE}"
+    return f"column {number}, {text!r}, is no {name} of a line of the layout '{nearest_layout.name}' {_PAGE_TO_READ}"
 
 
 def _why_wrong_width(width: int) -> str:
@@ -228,7 +229,7 @@ def _why_wrong_width(width: int) -> str:
     columns = "1 column" if width == 1 else f"{width} columns"
     widths_of_runs = _widths_of(FileKind.RUN)
     widths_of_assessments = _widths_of(FileKind.ASSESSMENTS)
-    return f"it has {columns}, where runs have {widths_of_runs} and assessments {widths_of_assessments} {_GUIDE}"
+    return f"it has {columns}, where runs have {widths_of_runs} and assessments {widths_of_assessments} {_PAGE_TO_READ}"
 
 
 def _widths_of(kind: FileKind) -> str:
@@ -404,7 +405,8 @@ def _is_header(columns: Sequence[str]) -> bool:
 def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for assessments whose last column is empty; None for another line.
 
-    If that column is a mention type, the mention type of the answer can be filled in.
+    If the last column should hold the mention type of the class, the remedy has a command. The command copies the
+    mention type of the answer, an earlier column of the same line, into it.
     """
     columns = line.text.split("\t")
     layouts = [layout for layout in layouts_of_width(len(columns), edition) if layout.kind is FileKind.ASSESSMENTS]
@@ -453,7 +455,7 @@ _REMEDIES_FOR_COMMON_MISTAKES: Final = (
 # ---- Queries
 
 _WHOLE_QUERY: Final = re.compile(r"<query\s.*?</query>", re.DOTALL)
-_SLOTS_OF_COLD_START_QUERIES: Final = (
+_MISSING_SLOT_ADVICE: Final = (
     "queries of regular slot filling ask for every slot of their entity, a Cold Start query names its own: "
     "<slot0>per:children</slot0>"
 )
@@ -465,17 +467,19 @@ def why_no_queries(text: str, file: str) -> str:
 
     `text` is the content of the file.
     """
-    if "\0" in text:  # as in UTF-16 that was decoded as UTF-8: the first two bytes tell the order of its bytes
+    # A NUL character means UTF-16 that was decoded as UTF-8. Its first two characters are encoded again, because the
+    # bytes `<\0` or `\0<` tell in which order UTF-16 has its bytes.
+    if "\0" in text:
         first_bytes = text[:2].encode()
         return f"{file}: {_remedy_for_utf16_without_mark(first_bytes, file)}"
-    beginning = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
-    if _WEB_PAGE.match(beginning):
+    text_as_bytes = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
+    if _WEB_PAGE.match(text_as_bytes):
         return f"{file}: {_WEB_PAGE_REMEDY}"
     query_count = _count_of_queries(text)
     if query_count == 0:
-        return f'{file}: there is no <query id="...">...</query> in it {_GUIDE}'
+        return f'{file}: there is no <query id="...">...</query> in it {_PAGE_TO_READ}'
     reason = "no query of it asks for a slot" if query_count > 1 else "its query asks for no slot"
-    return f"{file}: {reason}; {_SLOTS_OF_COLD_START_QUERIES}"
+    return f"{file}: {reason}; {_MISSING_SLOT_ADVICE}"
 
 
 def _count_of_queries(text: str) -> int:
@@ -500,7 +504,7 @@ def command_removing_blanks(file: str) -> str:
 
 
 def describe_folder(folder: str, suffix: str) -> str:
-    """Return the contents of a folder without files of this ending, and the folders or files that the user may name.
+    """Describe a folder without any file that ends in `suffix`, and name the folders or files to give instead.
 
     For example: `name the folder in it: runs/2017`.
     """

@@ -18,11 +18,11 @@ from cs_score.base.records import Record, Struct, field, replace
 from cs_score.base.signature import QUERY_LIST, SAMPLES
 from cs_score.base.sources import InMemory, Input, InputDigest, name_of, open_source
 from cs_score.coldstart.file_columns import Schema
-from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, check_discipline, index_values
+from cs_score.coldstart.judging import ClassTree, JudgementByValue, build_tree, check_discipline, index_judgements
 from cs_score.coldstart.limits import DISCARD_CODES, Discard, DiscardRules
 from cs_score.coldstart.lines import Assessment, Links, Response
 from cs_score.coldstart.linking import EmptyFolder, KnownAnswers, Loading, answer_key, find_empty_folders
-from cs_score.coldstart.options import Justifications, Options, is_left_out
+from cs_score.coldstart.options import JustificationLimits, Options, is_left_out
 from cs_score.coldstart.queries import (
     Query,
     QueryFiles,
@@ -221,14 +221,19 @@ class ColdStartGold(Record, eq=False):
         return problems
 
     def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:
-        """Return the gold of a query, built from its assessments. Problems that are met are added to `problems`."""
+        """Return the gold of a query, built from its assessments.
+
+        Problems that are met are added to `problems`. If the assessments contradict each other, the result has no tree
+        and keeps the error as its `failure`.
+        """
         edition = self.query_set.edition
         assessments = self.assessments_by_query.get(query.base_id, ())
-        # A node has more value if it covers more documents of its class, even of a class of another query.
+        # A node has more value if it covers more documents of its class. An assessment may put an answer into a class
+        # of another query: the documents of such a class are counted in the assessments of the other query.
         document_counts = self._document_counts_of_foreign_classes(query, assessments)
         classes = AssessedClasses(assessments, edition, document_counts)
         try:
-            tree = build_tree(links.link_first_hop_query(query), assessments, links, problems, edition)
+            tree = build_tree(links.linked_query_of(query), assessments, links, problems, edition)
         except InputError as error:
             return QueryGold(query=query, tree=None, classes=classes, problems=problems, failure=error)
         return QueryGold(query=query, tree=tree, classes=classes, problems=problems)
@@ -267,7 +272,7 @@ class ColdStartGold(Record, eq=False):
         if base_id not in judgements_by_query:
             # The links serve to find the classes of the assessed queries, which are the same for every run.
             assessments = self.assessments_by_query.get(base_id, ())
-            judgements_by_query[base_id] = index_values(assessments, links, self.options.discipline)
+            judgements_by_query[base_id] = index_judgements(assessments, links, self.options.discipline)
         return judgements_by_query[base_id]
 
     @property
@@ -305,8 +310,8 @@ def open_gold(
     prefix_of_new_ids = None if is_left_out(options.expand) else options.expand
     loaded = load_queries(queries, prefix_of_new_ids, problems, edition=options.edition)
     selection = _select_queries(loaded, options, problems, file_by_role.get(QUERY_LIST))
-    value_by_role = _values_of_file_options(options, file_by_role)
-    digests_of_option_files = _digests_of_option_files(value_by_role)
+    option_value_by_role = _values_of_file_options(options, file_by_role)
+    digests_of_option_files = _digests_of_option_files(option_value_by_role)
     return ColdStartGold(
         options=options,
         query_set=loaded.query_set,
@@ -317,7 +322,7 @@ def open_gold(
         digests=(*loaded.digests, *digests_of_option_files),
         layouts={},
         listed_ldc_id_by_query=selection.ldc_ids,
-        samples_file=value_by_role[SAMPLES],
+        samples_file=option_value_by_role[SAMPLES],
         validates=validates,
     )
 
@@ -341,11 +346,11 @@ def _values_of_file_options(options: Options, file_by_role: Mapping[str, Input])
     For example: `{QUERY_LIST: "queries.txt", SAMPLES: None}`; None means that the option has no value. The value of
     `-queries` may also be a list of ids. A file in `file_by_role` takes the place of the value.
     """
-    value_by_role: dict[str, Input | None] = {
+    option_value_by_role: dict[str, Input | None] = {
         QUERY_LIST: options.queries,
         SAMPLES: None if is_left_out(options.samples) else options.samples,
     }
-    return {role: file_by_role.get(role, value) for role, value in value_by_role.items()}
+    return {role: file_by_role.get(role, value) for role, value in option_value_by_role.items()}
 
 
 def _digests_of_option_files(value_by_role: Mapping[str, Input | None]) -> list[InputDigest]:
@@ -452,7 +457,7 @@ class Run(Record, eq=False):
 
     gold: ColdStartGold
     links: Links
-    limits: Justifications
+    limits: JustificationLimits
     lines_by_run_and_unit: Mapping[str, Mapping[str, Mapping[str, Sequence[Response]]]]
     discard_by_index: Mapping[int, Discard]
     loaded_line_counts: Sequence[int]
@@ -477,12 +482,13 @@ class Run(Record, eq=False):
 def load_run(
     gold: ColdStartGold,
     files: Iterable[Input],
-    limits: Justifications | None = None,
+    limits: JustificationLimits | None = None,
     problems: ProblemLog | None = None,
 ) -> Run:
-    """Return the lines of runs, loaded in the order of the files, to be scored against gold.
+    """Return a `Run` with the lines of all runs in the files, loaded in the order of the files, to score against gold.
 
-    If gold has no pool, assessments may be among the files. `limits` are the limits on justifications, by default those
+    If gold is for a single run (`only_run_id`), the lines of other runs are left out. If gold has no pool, assessments
+    may be among the files. `limits` are the limits on justifications, by default those
     of the options. `problems` is the log to which problems are added, by default a copy of gold's own. Raises
     InputError for a line that cannot be linked and for a file of an unknown layout.
     """
@@ -502,7 +508,7 @@ def load_run(
     return run_of(gold, loading, limits)
 
 
-def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = True) -> Run:
+def run_under_limits(run: Run, limits: JustificationLimits, *, with_problems: bool = True) -> Run:
     """Return a run with the same lines under other limits on justifications, without reading a file again.
 
     `with_problems` says whether discarded lines are reported, which takes a kilobyte of memory for each line. Raises
@@ -510,7 +516,7 @@ def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = 
     """
     if limits == run.limits:
         return run
-    problems = run.problems.without(DISCARD_CODES)
+    problems = run.problems.without(DISCARD_CODES)  # a copy: the log of the given run stays as it is
     if not with_problems:
         problems.ignored |= DISCARD_CODES
     discard_rules = DiscardRules(limits, problems)
@@ -518,7 +524,7 @@ def run_under_limits(run: Run, limits: Justifications, *, with_problems: bool = 
     return replace(run, limits=limits, discard_by_index=discard_rules.discard_by_index, problems=problems)
 
 
-def run_of(gold: ColdStartGold, loading: Loading, limits: Justifications) -> Run:
+def run_of(gold: ColdStartGold, loading: Loading, limits: JustificationLimits) -> Run:
     """Return the run that consists of the lines that were loaded, under these limits on justifications.
 
     Assessments that were loaded with the run become part of its gold.
@@ -595,8 +601,9 @@ def units_of(
 ) -> Iterator[ScoringUnit]:
     """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limit_by_id` replaces the hop limits of gold. `units_of_earlier_runs` and `results_to_reuse` give the fields
-    `result_of_earlier_run` and `result_to_reuse` of each unit, by the id of the unit.
+    `hop_limit_by_id` replaces the hop limits of gold. By the id of the unit, `units_of_earlier_runs` has the results of
+    the runs before this one, which are ranked together with it. `results_to_reuse` has the results of the same lines
+    under another policy, whose matches are used again.
     """
     gold = run.gold
     if hop_limit_by_id is None:

@@ -82,11 +82,12 @@ def compares_values(discipline: str) -> bool:
     return _COMPARED_FORM[discipline] is not None
 
 
-def index_values(assessments: Iterable[Assessment], links: Links, discipline: str) -> JudgementByValue:
-    """Return the judgements of the answers to one query, by the text of the answer.
+def index_judgements(assessments: Iterable[Assessment], links: Links, discipline: str) -> JudgementByValue:
+    """Return the judgements on the answers to one query, by hop, class of the answered query, and text of the answer.
 
-    The result is empty if the discipline does not compare the texts of answers. If several assessments have the same
-    text, the first correct one of them counts, or the first one if none is correct.
+    A judgement is the assessment that counts for an answer: the first correct one, or the first one if none is correct.
+    The discipline says how a response without assessment of its own is matched; the result is empty if the discipline
+    does not compare the texts of answers.
 
     `assessments` are the assessments of answers to the query and to its follow-on queries, in load order. Raises
     InputError if one of these queries has no class.
@@ -112,16 +113,18 @@ def find_assessments(
     """Return the assessment of each response that has one, by the index of the response.
 
     A response gets the assessment of the same answer with the same justification. If there is no such assessment, and
-    if the discipline compares texts, the response gets the assessment of an answer with the same text.
+    if the `discipline` (an option of the scorer) compares texts, the assessment of an answer with the same text.
 
-    `judgement_by_value` has the judgements of the assessed answers by their text. It is empty for a discipline that
-    does not compare texts. A response with several correct assessments is reported to `problems`. Raises InputError if
-    texts must be compared, but the query of a response has no class.
+    If an answer has several assessments, its judgement is the one that counts. `judgement_by_value` has the judgements
+    on the assessed answers by their text. It is empty for a discipline that does not compare texts. A response with
+    several correct assessments is reported to `problems`. Raises InputError if texts must be compared, but the query of
+    a response has no class.
     """
     matching = _Matching(judgement_by_value, links, _COMPARED_FORM[discipline])
     assessment_by_index: dict[int, Assessment] = {}
     for response in responses:
-        # Nearly all answers were assessed once: doing without a Judgement saves 2 % of the time of a scoring.
+        # Nearly all answers were assessed once, and `judgements` is None. Such an assessment is taken as it is if it is
+        # of the same query and the same answer: doing without a Judgement saves 2 % of the time of a scoring.
         follow_on = response.follow_on
         only_assessment = None if follow_on.judgements is not None else follow_on.first_assessment
         is_same_query = only_assessment is not None and only_assessment.query is response.query
@@ -404,12 +407,13 @@ def build_tree(
 ) -> ClassTree:
     """Return the tree of the query `root` with the classes of its assessments (rule ground-truth).
 
-    `assessments` are the assessments of answers to the query and to its follow-on queries, in load order. A wrong
-    answer to a follow-on query has no place in the tree if the query is about an answer that no assessment accepts.
-    Such a wrong answer is reported to `problems`; in some editions it is an InputError.
+    `assessments` are the assessments of answers to the query and to its follow-on queries, in load order. An orphan has
+    no place in the tree: a wrong answer to a follow-on query about an answer without accepting assessment. If "Paris"
+    was only called wrong, a wrong mayor of Paris is an orphan. Orphans are reported to `problems`; in some editions
+    they are an InputError.
 
-    Also raises InputError for a correct answer below a class that no earlier assessment accepts, and for an inexact
-    answer below a class that no assessment accepts (rule odd-classes).
+    Also raises InputError for a correct answer below a class without an earlier accepting assessment, and for an
+    inexact answer below a class without any (odd-classes in docs/development/rules.md).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.query_set.ldc_id_by_query)
     orphans = _Orphans(assessments, problems, edition)
@@ -420,8 +424,10 @@ def build_tree(
             orphans.refuse_or_report(assessment)
             continue
         tree.add(name)
-        # The first assessment of a class with a next slot decides on the slot that is filled below the class.
-        if name not in tree.is_single_valued_by_node:
+        # The first assessment of a class with a next slot decides on the slot that is filled below the class. It has
+        # then recorded whether this slot takes one value.
+        is_next_slot_known = name in tree.is_single_valued_by_node
+        if not is_next_slot_known:
             _record_next_slot(tree, name, assessment.query)
         if assessment.is_accepted:
             accepted_classes.add(name, assessment)
@@ -584,8 +590,8 @@ def _class_of_accepted_answer(response: Response, assessment: Assessment | None,
     accepting_assessment = response.follow_on.accepting_assessment
     if accepting_assessment is None:
         return None
-    # The assessment of the response calls it wrong, but decides only if it is no orphan: the parent answer, which its
-    # query is about, must be accepted.
+    # The assessment of the response calls it wrong. This decides only if the query is about an accepted answer.
+    # Otherwise the assessment is an orphan, and the assessment of the same answer elsewhere counts.
     is_wrong = assessment is not None and links.is_about_accepted_answer(assessment.query)
     if is_wrong:
         return None
@@ -751,10 +757,10 @@ class Counting:
         self._labels_by_category = _labels_by_category(policy)
 
     def tally(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> list[Tally]:
-        """Label the responses below each inner node of the tree of a query, and return their counts (rule counts).
+        """Label the responses below each inner node of the tree of a query, and return how many count as right.
 
         The result has a tally for each inner node: the query itself, whose classes are the answers of the first hop,
-        and each class with classes of the second hop below it.
+        and each class with classes of the second hop below it. docs/development/rules.md names the rule `counts`.
         """
         right_by_class = self._label_classes(tree, responses_by_class)
         classes_by_parent = _classes_by_parent(tree, responses_by_class)
@@ -763,7 +769,7 @@ class Counting:
             row = Row()
             for class_name in classes_by_parent.get(node_name, ()):
                 row.submitted += responses_by_class[class_name]
-                # This fills the other fields of the row: right, redundant and last_right_of_each_class.
+                # This call changes `row`: it fills its other fields right, redundant and last_right_of_each_class.
                 self._add_right_responses(right_by_class[class_name], row)
             tallies.append(self._tally_of_row(node_name, row, tree))
         return tallies

@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from cs_score.base.errors import InputError
 from cs_score.coldstart.lines import Response, load_order, node_confidence, sort_by_confidence
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.problems.log import ProblemLog
 
 DISCARD_CODES: Final = frozenset({"DISCARDED_ENTRY", "DISCARDED_DEPENDENT"})
@@ -58,7 +58,7 @@ class DiscardRules:
     lines of a third hop below discarded lines: whether these are discarded depends on other queries.
     """
 
-    def __init__(self, limits: Justifications, problems: ProblemLog) -> None:
+    def __init__(self, limits: JustificationLimits, problems: ProblemLog) -> None:
         """Take the limits on justifications; discarded lines are reported to `problems`."""
         self.discarded_indexes: set[int] = set()
         self.discard_by_index: dict[int, Discard] = {}
@@ -209,10 +209,10 @@ class DiscardRules:
         """
         groups = _find_rivals(lines_by_node)
         has_rivals = any(len(group.node_ids) > 1 for group in groups)
-        # Without a limit for nodes, a node without lines left is an error. Comparing the nodes of a group finds such
-        # nodes, so that groups of a single node are looked at, too.
-        has_node_limit = self._limits.justifications_per_node is not None
-        if not has_rivals and has_node_limit:
+        # Without a limit for nodes, a node without lines left is an error. `_node_sort_key` raises it when the nodes of
+        # a group are compared, so that groups of a single node are looked at, too.
+        can_raise_error = self._limits.justifications_per_node is None
+        if not has_rivals and not can_raise_error:
             return
         follow_on_queries = _FollowOnQueries(responses, self._lines_left(responses))
         for group in _sorted_by_hop(groups):

@@ -127,7 +127,11 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         )
 
     def add(self, assessment: Assessment) -> None:
-        """Add an assessment of the answer that this query is about. Assessments must be added in load order."""
+        """Add an assessment of the answer that this query is about. Assessments must be added in load order.
+
+        A judgement is the assessment that counts for one justification of the answer. Assessments with the same text
+        and value provenance, but another relation provenance, belong to the same follow-on query.
+        """
         if assessment.is_accepted:
             self.accepting_assessment = assessment
         # Nearly all answers have one assessment: for them no dictionary is made.
@@ -411,7 +415,7 @@ class Links(Struct, eq=False):
             return node is not None
         return self.underlying_links._has_parent_line(short_id)
 
-    def link_first_hop_query(self, query: Query) -> LinkedQuery:
+    def linked_query_of(self, query: Query) -> LinkedQuery:
         """Return the linked query for a query of the query files; lines of the first hop answer it.
 
         If lines have been linked to the query, this is the object that they share. Otherwise it is a new one.

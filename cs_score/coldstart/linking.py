@@ -36,7 +36,7 @@ from cs_score.coldstart.lines import (
     SkippedLine,
     link_follow_on,
 )
-from cs_score.coldstart.options import EDITIONS, LATEST, Edition, Justifications
+from cs_score.coldstart.options import EDITIONS, LATEST, Edition, JustificationLimits
 from cs_score.coldstart.queries import QueryId, QuerySet, has_slot, language_code, read_query_id
 from cs_score.problems.log import Detail, Place, ProblemLog
 
@@ -134,7 +134,7 @@ class Loading:
     def __init__(
         self,
         query_set: QuerySet,
-        limits: Justifications,
+        limits: JustificationLimits,
         problems: ProblemLog,
         *,
         gold_links: Links | None = None,
@@ -166,11 +166,11 @@ class Loading:
         self._allow_comments = settings.allow_comments
         self._on_error = settings.on_error
         self._after_run = settings.after_run
-        # A validation makes follow-on queries when they are first needed. This is not possible if gold may have them
-        # already, or if an edition of an earlier year has other slots or computes other ids.
-        has_gold = underlying_links is not None
+        # A validation makes follow-on queries when they are first needed. This takes an edition with the usual slots
+        # and ids, and no gold, because gold may have the follow-on queries already.
+        has_no_gold = underlying_links is None
         is_latest_edition = query_set.edition is LATEST
-        self._makes_follow_ons_late = settings.is_validation and not has_gold and is_latest_edition
+        self._makes_follow_ons_late = settings.is_validation and has_no_gold and is_latest_edition
         self._file = ""
         # Beginnings of document ids, four characters long, that tell the language of the document.
         self._language_prefixes: set[str] = set()
@@ -203,22 +203,22 @@ class Loading:
             # The digest is complete only after the last line was read.
             self.digests.append(source.digest(role_of(tab_file.schema)))
 
-    def note_layout(self, name: str, schema: Schema) -> None:
-        """Keep the layout of the file `name`, and add a remark if it has assessments without mention types.
+    def note_layout(self, file: str, layout: Schema) -> None:
+        """Keep the layout of a file, and add a remark if it has assessments without mention types.
 
         The remark tells the user that the edition then takes all answers for names, or none of them.
         """
-        self.layouts[name] = schema
-        has_mention_types = schema.position("VALUE_MENTION_TYPE") is not None
-        if schema.kind is not FileKind.ASSESSMENTS or has_mention_types:
+        self.layouts[file] = layout
+        has_mention_types = layout.position("VALUE_MENTION_TYPE") is not None
+        if layout.kind is not FileKind.ASSESSMENTS or has_mention_types:
             return
+        # Editions ignore nominal answers one by one, or whole nodes without the mention type of a name.
+        ignores_whole_nodes = not self._edition.ignores_each_nominal
         if self._edition.assumed_mention is not None:
-            self.remarks.append(f"{name} has no mention types ({schema.name}): all its answers are taken for names")
-        elif not self._edition.ignores_each_nominal:
-            # This edition ignores a node if no line of it has the mention type of a name. Editions that look at each
-            # answer by itself count answers without mention type as they are.
+            self.remarks.append(f"{file} has no mention types ({layout.name}): all its answers are taken for names")
+        elif ignores_whole_nodes:
             self.remarks.append(
-                f"{name} has no mention types ({schema.name}): no answer that it calls correct is known to be a name, "
+                f"{file} has no mention types ({layout.name}): no answer that it calls correct is known to be a name, "
                 "so all of them are ignored and every score is 0; --follow 3.0 scores it as in 2016, --mention-types "
                 "assume-name takes its answers for names"
             )
@@ -475,13 +475,14 @@ class Loading:
         `positions` are the positions of the columns in the layout of the file.
         """
         line_number, _, columns = line
-        # The column has both, such as `CSX_ENG_00fb79cef8:per:children`.
+        # The column of the query has its id and the slot: `CSX_ENG_00fb79cef8:per:children`.
         full_id, _, slot = columns[positions.query].partition(":")
         query = self.links.queries.get(full_id) or self._find_query(full_id, line_number)
         # The answer has its follow-on query even if the line does not count.
         answer, follow_on = self._read_assessed_answer(line, positions, query)
         self._check_class(line_number, query, columns[positions.code], columns[positions.value_class])
-        # Nearly all lines surely count; `_report_refusal` looks at the others. A call for each line would take longer.
+        # Nearly all lines surely count. `_report_refusal` looks at the others, and returns whether the line is refused.
+        # A call for each line would take longer.
         is_legal_slot = self._legal_slots is None or slot in self._legal_slots
         surely_counts = is_legal_slot and slot == query.known_slot and all(map(str.strip, columns))
         if not surely_counts and self._report_refusal(tab_file, columns, slot, query, line_number):
@@ -564,14 +565,14 @@ class Loading:
         self.links.follow_ons[follow_on_id] = follow_on
         return follow_on
 
-    def _check_class(self, line_number: int, query: LinkedQuery, code: str, value_class: str) -> None:
+    def _check_class(self, line_number: int, query: LinkedQuery, judgment_code: str, value_class: str) -> None:
         """Raise InputError for an accepted answer without equivalence class, and for a rejected answer with a class.
 
-        `code` is the judgment on the answer, such as `C` for correct. `value_class` is the class that the line names;
-        for an answer without a class it is `0` or empty.
+        `judgment_code` is the judgment on the answer, such as `C` for correct. `value_class` is the class that the line
+        names; for an answer without a class it is `0` or empty.
         """
         has_class = value_class not in ("0", "")
-        is_accepted = code in _ACCEPTING_CODES
+        is_accepted = judgment_code in _ACCEPTING_CODES
         if is_accepted and not has_class:
             problem = f"Correct entry without equivalence class, query = {query.short_id} at line {line_number}"
             raise self._error_at_line(line_number, problem, remedy=None, code="CORRECT_WITHOUT_CLASS")
@@ -679,6 +680,7 @@ class Loading:
         """
         reason = self._why_not_loaded(full_id, parts, namesake)
         is_follow_on = parts.level > 0  # the id of a query of a later hop
+        # A later line may answer the query and so define it. It cannot if the short id already has another full id.
         may_be_answered_later = namesake is None and is_follow_on
         kind = NoAnswerYetError if may_be_answered_later else InputError
         return self._error_at_line(line_number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
@@ -690,7 +692,7 @@ class Loading:
         """
         loaded_query = self.query_set.by_id.get(short_id)
         if loaded_query is not None:
-            return self.links.link_first_hop_query(loaded_query)
+            return self.links.linked_query_of(loaded_query)
         follow_on = self.links.find_follow_on(short_id)
         if follow_on is None or follow_on.query is None:
             return None
@@ -705,7 +707,8 @@ class Loading:
             return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
         if namesake is not None:
             return f"the query with that short id is {namesake.full_id}; compare the prefix (switch -expand)"
-        # Editions compute different ids for answers with letters outside ASCII.
+        # Editions compute different ids for answers with letters outside ASCII: the line then names the id of another
+        # edition, and the message recommends to score it with this edition (--follow).
         if parts.short_id in self._ids_in_other_editions:
             edition = self._edition_with_other_ids()
             return (
@@ -762,10 +765,10 @@ class Loading:
         """
         other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
         answer_lines: list[Assessment | Response] = []
-        for layer in (self.links, self.links.underlying_links):
-            if layer is not None:
-                answer_lines += layer.assessments
-                answer_lines += layer.responses
+        for links in (self.links, self.links.underlying_links):  # those of the loaded lines, and those of gold
+            if links is not None:
+                answer_lines += links.assessments
+                answer_lines += links.responses
         ids = set()
         for line in answer_lines:
             if not line.text.isascii():
@@ -773,18 +776,18 @@ class Loading:
         return frozenset(ids)
 
     def _read_answer(self, query: LinkedQuery, answer: Answer, line_number: int, text: str) -> KnownAnswer:
-        """Return the answer of a line in canonical form, None if it has this form already, and the id of its query.
+        """Return the answer of a line in canonical form, and the short id of the follow-on query about this answer.
 
-        The id is the short id of the follow-on query about the answer. Answers in canonical form are remembered, so
-        that lines of later runs with the same answer need not be read; the problems of other answers are reported.
-        `answer` consists of columns of the line, and `text` is the whole line.
+        The first of the pair is None if the answer has canonical form already. Such answers are remembered, so that
+        lines of later runs with the same answer need not be read. The problems of other answers are reported. `answer`
+        consists of columns of the line, `text` is the whole line, and `query` is the query that the line answers.
         """
         if self.links.lines_awaiting_follow_on:  # follow-on queries must be made in the order of their lines
             self.links.make_follow_ons()
         relation, value, provenance = answer
         if tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
             follow_on_id = queries.follow_on_id(query.full_id, value, provenance, self._edition)
-            # Answers with problems are not remembered: each line with one is reported.
+            # Only these answers are remembered. They have no problem that would have to be reported for each line.
             if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
                 self._known_answers[answer_key(query.full_id, *answer)] = (None, follow_on_id)
             return None, follow_on_id
@@ -793,22 +796,22 @@ class Loading:
         follow_on_id = queries.follow_on_id(query.full_id, value, canonical_provenance, self._edition)
         return canonical_answer, follow_on_id
 
-    def _make_canonical(self, answer: Answer, line_number: int, text: str) -> Answer:
+    def _make_canonical(self, answer: Answer, line_number: int, line_text: str) -> Answer:
         """Return an answer with both provenances in canonical form, and report the problems of the provenances.
 
-        `text` is the line with the answer, and `line_number` its number.
+        `line_text` is the line with the answer, and `line_number` its number.
         """
         edition = self._edition
-        relation_text, value, value_text = answer
+        relation_spans, value, value_spans = answer
         lengths = self._document_lengths
-        relation_provenance = tab_files.read_provenance(relation_text, tab_files.RELATION_SPANS, lengths, edition)
-        value_provenance = tab_files.read_provenance(value_text, edition.most_value_spans, lengths, edition)
+        relation_provenance = tab_files.read_provenance(relation_spans, tab_files.RELATION_SPANS, lengths, edition)
+        value_provenance = tab_files.read_provenance(value_spans, edition.most_value_spans, lengths, edition)
         place = Place(self._file, line_number)
         self._report_span_problems("RELATION_PROVENANCE_TRIPLES", relation_provenance, place)
         self._report_span_problems("VALUE_PROVENANCE_TRIPLES", value_provenance, place)
         # An edition that joins documents expects one document for the whole answer.
         if relation_provenance.docid != value_provenance.docid and edition.joins_documents:
-            self.problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{text}", place=place)
+            self.problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{line_text}", place=place)
         return relation_provenance.canonical_text, value, value_provenance.canonical_text
 
     def _report_span_problems(self, column: str, provenance: tab_files.Provenance, place: Place) -> None:
@@ -822,16 +825,17 @@ class Loading:
 
         `follow_on_id` is the short id of the new query, `query` the query that was answered, `provenance` the canonical
         value provenance of the answer. A warning is reported if the document of the answer does not tell its language,
-        and an error for each slot of a later hop that the inventory lacks. Raises InputError if the new query has no
-        legal full id, as is usual below an LDC query.
+        and an error for each slot of a later hop that the inventory lacks. Raises InputError if the full id of the new
+        query is illegal. Below an LDC query it usually is.
         """
         if query.is_ldc:
             self._check_id_below_ldc_query(follow_on_id, query, line_number)
-        # For nearly all documents these two comparisons find the language, and are faster than `language_code`.
+        # For nearly all documents these two comparisons find the language, and are faster than `language_code`. The
+        # first four characters of the provenance are those of the document id.
         tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
         if not tells_language:
             docid = tab_files.document_of(provenance) if provenance else ""
-            self._report_language(docid)
+            self._warn_of_unknown_language(docid)
         # Most queries have no slot to report. The first test finds slots that the inventory lacks, the second one is
         # for editions with fewer slots than the inventory.
         if query.unknown_later_slots or self._legal_slots is not None:
@@ -856,7 +860,7 @@ class Loading:
             code="QUERY_NOT_EXPANDED",
         )
 
-    def _report_language(self, docid: str) -> None:
+    def _warn_of_unknown_language(self, docid: str) -> None:
         """Warn of a document id that does not name a language, so that English is assumed.
 
         If the first four characters of the id tell the language, they are remembered: `_new_follow_on` does not call
@@ -900,6 +904,7 @@ class Loading:
         requested_slot = query.slots[0] if query.slots else None  # the first slot is the one to fill next
         if slot == requested_slot:
             return False
+        # Despite the name of this field, it is about the id of the query: the slot is always named in full.
         query_id = query.full_id if self._edition.names_wrong_slot_in_full else query.short_id
         self.problems.add("WRONG_SLOT_NAME", slot, query_id, requested_slot or "", place=place)
         return True
@@ -972,7 +977,8 @@ def _remark_on_answers_without_name(
 ) -> str:
     """Return the remark on the accepted answers of an assessment file that do not count as names (`without_name`).
 
-    It says how this affects the scores, and has a command line that makes names of all accepted answers.
+    The remark says how this affects the scores: a node is ignored unless another of its accepted answers is a name. It
+    also has a command line that makes names of all accepted answers.
     """
     distinct_types = dict.fromkeys(assessment.value_mention for assessment in without_name)
     types = join_first([repr(mention_type) for mention_type in distinct_types])

@@ -278,7 +278,7 @@ def _may_be_shifted(run: Run, responses: Sequence[Response]) -> bool:
 
 
 def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
-    """Return the distance by which most responses are shifted, and these responses; None if no response is shifted.
+    """Return the most frequent distance by which responses are shifted, and these responses; None if none is shifted.
 
     A response is shifted if an assessed answer to its query has the same text in the same document at another offset.
     """
@@ -343,7 +343,7 @@ def _locate(line: Response | Assessment) -> _LocatedAnswer | None:
     docid, start_text, end_text = span.groups()
     start = leading_number(start_text)
     end = leading_number(end_text)
-    if math.isinf(start) or math.isinf(end):  # offsets with hundreds of digits
+    if math.isinf(start) or math.isinf(end):  # a number above 1.8e308 becomes infinite, as a floating-point number
         return None
     answer = _AnswerInDocument(query_id=line.query.full_id, value=line.value, docid=docid, length=end - start)
     return _LocatedAnswer(answer, int(start))

@@ -191,7 +191,7 @@ def unknown_discipline_message(name: str) -> str:
     return f"No matcher called {name}; there are {', '.join(DISCIPLINES)}{did_you_mean(name, DISCIPLINES)}"
 
 
-class Justifications(Record):
+class JustificationLimits(Record):
     """The limits on the justifications of a node, the lines that support one answer.
 
     Of the lines of a node at most `justifications_per_document` count from one document, and at most
@@ -202,7 +202,7 @@ class Justifications(Record):
     justifications_per_node: int | None
 
     @classmethod
-    def parse(cls, text: str) -> Justifications:
+    def parse(cls, text: str) -> JustificationLimits:
         """Return the limits in the text `A:B`: A is the limit per document, B the limit per node.
 
         Each limit is a digit, or `M` for any number: `1:M` -> 1 and None. Raises UsageError for another text, and for
@@ -337,7 +337,7 @@ class NamedPolicy(Record):
 
     name: str
     policy: Policy
-    justifications: Justifications
+    justifications: JustificationLimits
     texts: dict[str, str]
     meaning: str = ""
 
@@ -357,14 +357,14 @@ PRESETS: Final[Mapping[str, NamedPolicy]] = {
         NamedPolicy(
             name="kb",
             policy=Policy(),
-            justifications=Justifications(1, 3),
+            justifications=JustificationLimits(1, 3),
             texts=Policy().texts(),
             meaning="runs of knowledge bases; the defaults of the scorer",
         ),
         NamedPolicy(
             name="sf",
             policy=_SLOT_FILLING_POLICY,
-            justifications=Justifications(1, 1),
+            justifications=JustificationLimits(1, 1),
             texts=_SLOT_FILLING_POLICY.texts(),
             meaning="runs of slot filling",
         ),
@@ -412,14 +412,14 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     return replace(edition, assumed_mention="NAM")
 
 
-def _as_limits(value: object) -> Justifications:
+def _as_limits(value: object) -> JustificationLimits:
     """Return limits on justifications from a text such as `"1:3"`; limits are returned as they are.
 
     Raises UsageError for any other value.
     """
     if isinstance(value, str):
-        return Justifications.parse(value)
-    if not isinstance(value, Justifications):
+        return JustificationLimits.parse(value)
+    if not isinstance(value, JustificationLimits):
         raise UsageError(f"justifications takes a text such as 1:3, not {value!r}")
     return value
 
@@ -442,7 +442,7 @@ class Options(Record):
 
     discipline: str = "ASSESSED"
     expand: str | None = None
-    justifications: Justifications = Justifications(1, 3)
+    justifications: JustificationLimits = JustificationLimits(1, 3)
     policy: Policy = Policy()
     queries: str | None = None
     runids: tuple[str, ...] | None = None
@@ -793,7 +793,7 @@ SCORING_OPTIONS: Final[tuple[ScoringOption, ...]] = (
         value_name="A:B",
         meaning="Justifications that count: A for each node and document, B for each node; 0-9 or M",
         topic=OptionTopic.LIMITS,
-        from_text=Justifications.parse,
+        from_text=JustificationLimits.parse,
         to_json=str,
         recording_rule=_is_always_recorded,
         signature_rule=_limits_part,
@@ -877,7 +877,7 @@ class ScoringArguments(TypedDict, total=False):
 
     expand: str | None
     policy: str | Policy
-    justifications: str | Justifications | None
+    justifications: str | JustificationLimits | None
     discipline: str
     query_ids: str | os.PathLike[str] | Iterable[str] | None
     follow: str
@@ -980,7 +980,7 @@ def _read_policy(text: str, base: Options, default_text_by_side: dict[str, str],
     return NamedPolicy(name, _policy_of_texts(text_by_side), limits, text_by_side)
 
 
-def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) -> Justifications:
+def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) -> JustificationLimits:
     """Return the limits on justifications that a part of a policy names, such as `1:3`.
 
     Raises UsageError for another text. If the edition in the options `base` has no limits, the message of the error
@@ -989,7 +989,7 @@ def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) 
     if not base.edition.has_limits:
         edition_name = base.follow
         raise UsageError(f"{beginning_of_message}: edition {edition_name} has no limits on justifications")
-    return Justifications.parse(text)
+    return JustificationLimits.parse(text)
 
 
 def _preset_with_limits(name: str, base: Options, switch: str) -> NamedPolicy:

@@ -69,7 +69,7 @@ def parse_query_id(text: str) -> QueryId | None:
         if not follow_ons:
             return QueryId(prefix, base_id, short_id=base_id, level=0, is_slot_filling=True)
         last_follow_on = follow_ons.rpartition("_")[2]  # each hop adds the hash of an answer to the id
-        # All follow-on queries have level 1 here; queries below them are not told apart from them.
+        # Level 1 means any follow-on query, however many answers lead to it.
         return QueryId(prefix, base_id, short_id=last_follow_on, level=1, is_slot_filling=True)
     match = _LDC_ID.fullmatch(text)
     if match is not None:

@@ -432,8 +432,7 @@ class CallScorer:
             query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limit_by_id)
         }
         if cluster_by_query:
-            # Assessments of a scored query may name a class of a query that is not scored. Its rows need a cluster,
-            # too.
+            # Rows may also belong to a query that is not scored, if assessments of other queries name its classes.
             cluster_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
         tables = add_ldc_tables(sf, gold.query_set)
         return ScoredRun(run_id, tables, tuple(units), cluster_by_query=cluster_by_query)

@@ -398,9 +398,9 @@ def _widened(low: float, high: float, with_zero: bool) -> tuple[float, float]:
 def _round_step(smallest: float) -> float:
     """Return the smallest of 1, 2, 5 and 10 times a power of ten that is not less than a number: 0.13 -> 0.2."""
     power = 10.0 ** math.floor(math.log10(smallest))
-    tolerated = smallest * (1 - 1e-9)  # a step may be smaller by an error of rounding
+    smallest_allowed = smallest * (1 - 1e-9)  # a step may be smaller by an error of rounding
     for factor in (1, 2, 5):
-        if factor * power >= tolerated:
+        if factor * power >= smallest_allowed:
             return factor * power
     return 10 * power
 

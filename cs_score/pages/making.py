@@ -138,7 +138,7 @@ def checked_document(value: object, name: str) -> Any:
     if not isinstance(value, dict) or not _has_page(value):
         raise InputError("neither an analysis nor a difference nor a comparison nor a batch", file=name, remedy=_REMEDY)
     document = document_record(value, name)
-    for contradiction in _page_maker(document).contradictions():  # the first one is reported
+    for contradiction in _page_maker(document).contradictions():  # only the first one, if any, is reported
         raise InputError(contradiction.problem, file=name, place=contradiction.place or None, remedy=_REMEDY)
     return document
 

@@ -16,7 +16,7 @@ from cs_score.coldstart.gold import group_by_query
 from cs_score.coldstart.judging import build_tree
 from cs_score.coldstart.lines import Assessment
 from cs_score.coldstart.linking import Loading, LoadingSettings
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.coldstart.queries import Query, QuerySet
 from cs_score.coldstart.tab_files import DocumentLengths
 from cs_score.problems.log import ProblemLog
@@ -71,12 +71,12 @@ def check_pool(
     is a run.
     """
     fatal_errors: list[InputError] = []
-    limits = Justifications(None, None)  # no limits: all lines are loaded
+    limits = JustificationLimits(None, None)  # no limits: all lines are loaded
     settings = LoadingSettings(document_lengths=documents, on_error=fatal_errors.append)
     loading = Loading(queries, limits, problems, settings=settings)
     loading.load(files)
-    for name, schema in loading.layouts.items():
-        if schema.kind is FileKind.RUN:
+    for name, layout in loading.layouts.items():
+        if layout.kind is FileKind.RUN:
             raise InputError("this is a run", file=name, remedy="cs-score validate-run validates runs")
     return CheckedPool(_pool_problems(loading, fatal_errors, problems), loading.remarks, fatal_errors)
 
@@ -178,7 +178,7 @@ def _error_of_tree(
     """
     links = loading.links
     try:
-        build_tree(links.link_first_hop_query(query), assessments, links, problems, loading.query_set.edition)
+        build_tree(links.linked_query_of(query), assessments, links, problems, loading.query_set.edition)
     except InputError as error:
         return error
     return None

@@ -11,7 +11,7 @@ from cs_score.base.records import Record
 from cs_score.base.sources import InMemory, Input, rereadable
 from cs_score.coldstart.converters import KNOWLEDGE_BASE, Converter, converter_for
 from cs_score.coldstart.linking import expand_folder
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.coldstart.queries import QuerySet
 from cs_score.preparation.prepared_runs import Preparation, PreparedRun, validate_runs
 from cs_score.problems.log import ProblemLog
@@ -44,7 +44,7 @@ class PreparationSettings(Record, eq=False):
     """
 
     queries: QuerySet
-    limits: Justifications
+    limits: JustificationLimits
     validates: bool
     only_run_id: str | None = None
     new_log: Callable[[], ProblemLog] = ProblemLog

@@ -311,13 +311,13 @@ class _Line(NamedTuple):
         """
         columns = text.split("\t")
         columns += [""] * (_COLUMNS - len(columns))
-        query, _slot, _run_id, relation, value, _type, provenance, confidence, node = columns[:_COLUMNS]
+        query, _slot, _run_id, relation_provenance, value, _type, provenance, confidence, node = columns[:_COLUMNS]
         return cls(
             number=number,
             query=query,
             node=node,
             value=value,
-            document=relation.partition(":")[0],
+            document=relation_provenance.partition(":")[0],
             provenance=provenance,
             confidence=leading_number(confidence),
         )
@@ -388,9 +388,9 @@ def _best_lines(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
 
 
 def _best_lines_of_node(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
-    """Return the most confident line of a node from each document, for the first `most_documents` documents.
+    """Return the most confident line of a node from each document, the most confident first.
 
-    Of equally confident lines the first one in the file is taken.
+    At most `most_documents` lines are returned. Of equally confident lines the first one in the file is taken.
     """
     line_by_document: dict[str, _Line] = {}
     for line in sorted(lines, key=lambda line: (-line.confidence, line.number)):

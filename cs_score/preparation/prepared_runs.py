@@ -26,7 +26,7 @@ from cs_score.coldstart.file_columns import RUN_2017, FileKind, Schema
 from cs_score.coldstart.gold import ColdStartGold, Run, load_run
 from cs_score.coldstart.lines import JUDGMENT_OF_CODE, Assessment, LinkedQuery, Response
 from cs_score.coldstart.linking import Loading, LoadingSettings, expand_folder, kind_of
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.coldstart.output_files import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
 from cs_score.coldstart.tab_files import read_confidence, split_columns
@@ -50,7 +50,7 @@ WrittenLine: TypeAlias = tuple[str, Response]
 class RunLimits(Record):
     """The limits on a run: justifications per node, and the depth to which it is pooled (None for the whole run)."""
 
-    justifications: Justifications
+    justifications: JustificationLimits
     depth: Depth | None = None
 
 
@@ -297,7 +297,7 @@ def check_run(
             allow_comments=allow_comments,
             is_validation=True,
             on_error=problems.fatal_errors.append,
-            after_run=_Pooling(limits).discard_lines,
+            after_run=_Pooling(limits).discard_lines,  # drops lines beyond the limits, as when a pool is made
         ),
     )
     loading.remarks += queries.remarks
@@ -451,7 +451,8 @@ def _hunk_heading(hunk: Sequence[_Stretch]) -> str:
     new_start = hunk[0].new_start
     line_count = hunk[-1].end - start
     new_line_count = hunk[-1].new_end - new_start
-    # Lines are numbered from 1. A file without new lines in the hunk has the number of the line before it.
+    # Lines are numbered from 1. A hunk always has old lines, but it may have no new ones: then the number is that of
+    # the new file's line before it.
     first_number = start + 1
     first_new_number = new_start + 1 if new_line_count else new_start
     return f"@@ -{first_number},{line_count} +{first_new_number},{new_line_count} @@\n"
@@ -515,7 +516,7 @@ class PreparedRun(Record):
         """Raise InputError if the problems of the run include errors. Such a run must not be scored."""
         error_count = self.problems.count(Severity.ERROR)
         if error_count:
-            problem = closing_line(error_count, 0).rstrip("\n")
+            problem = closing_line(error_count, warnings=0).rstrip("\n")  # such as "3 errors encountered"
             raise InputError(problem, file=self.name, remedy=self.remedy, code=self.code)
 
 
@@ -529,7 +530,7 @@ class Preparation(Struct):
 def validate_runs(
     files: Iterable[Input],
     queries: QuerySet,
-    justifications: Justifications,
+    justifications: JustificationLimits,
     new_log: Callable[[], ProblemLog] = ProblemLog,
     only_run_id: str | None = None,
 ) -> Preparation:
@@ -628,7 +629,7 @@ def _ids_to_validate(files: Sequence[Input]) -> list[str | None]:
 def load_prepared(
     gold: ColdStartGold,
     preparation: Preparation,
-    limits: Justifications | None = None,
+    limits: JustificationLimits | None = None,
     problems: ProblemLog | None = None,
 ) -> Run:
     """Return the run that is in prepared files, with the digests of the files that users gave.

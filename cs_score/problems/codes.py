@@ -80,8 +80,9 @@ _KINDS: Final = {
 }
 """The severity of a problem, and its action if the entry names none, by the second word of an entry of the table."""
 
-# CODE KIND [text=OFFENDER] [column=COLUMN]: TEMPLATE, then the meaning, an example, the remedy and the action; a line
-# that goes on is indented further. The offender is the first argument of a template with %s unless it is named.
+# CODE KIND [text=POSITION] [column=COLUMN]: TEMPLATE, then the meaning, an example, the remedy and the action; a line
+# that goes on is indented further. POSITION is that of the offending text among the arguments of the template, by
+# default 0 if the template has %s.
 _TABLE: Final = """
 # Query files
 DUPLICATE_QUERY warning text=1: Queries %s and %s share entry point(s)
@@ -580,11 +581,14 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
                 it goes on.
             An example
             The remedy.
+
+    In this head, `text=0` says that the first argument of the message (%s) is the offending text, and
+    `column=SLOT_NAME` that the text is in this column of the file.
     """
     joined_lines = re.sub(r"\n {8}", " ", entry)
     head, *texts = joined_lines.split("\n    ")
-    words, _, template = head.partition(": ")
-    code, kind_name, *settings = words.split()
+    words_before_template, _, template = head.partition(": ")
+    code, kind_name, *settings = words_before_template.split()
     text_by_setting = dict(setting.split("=") for setting in settings)
     severity, usual_action = _KINDS[kind_name]
     meaning, example, remedy, *other_texts = texts

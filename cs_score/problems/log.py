@@ -127,8 +127,8 @@ class ProblemLog:
         """Record that a problem was met `times` times at a place.
 
         The message of the problem is the template of its `code` with the `arguments`. A fatal problem is added to
-        `fatal_errors`. Only a log that keeps details also has an entry for it, since reports for programs list it with
-        the other problems; only such a log stores the `detail`.
+        `fatal_errors`. A log that keeps details has an entry for a fatal problem, too, because reports for programs
+        list all problems. Other logs have no such entry, and do not store the `detail`.
         """
         if times == 0 or code in self.ignored:
             return
@@ -337,9 +337,8 @@ class RecordingLog(ProblemLog):
         """Return the occurrences that a further `file` added to this log, in the order of lines and codes.
 
         `earlier` is the log before the file was read. It had no fatal errors, and this log began as a copy of it. A
-        problem with a file of its own is counted in the whole log, since no other file can have added it. A problem
-        without a file gets the name `file`. Earlier files may have had the same problem, so that only what was counted
-        since the copy belongs to this file.
+        problem that names its file keeps its full count. A problem without a file gets the name `file` and the count
+        since the copy, because earlier files may have had the same problem.
         """
         occurrences = []
         for fatal_occurrence in self._fatal_errors_without_entry():
@@ -394,8 +393,8 @@ class RecordingLog(ProblemLog):
 def _occurrence(entry: _Entry, count: int) -> Occurrence:
     """Return the occurrence of a problem, an entry of the log that was met `count` times.
 
-    Its detail has the column and the offending text. If the detail lacks one of them, the kind of the problem may say
-    which argument of the message it is.
+    The detail of the entry has the column and the offending text. If the detail lacks one of them, an argument of the
+    message is used instead; the kind of the problem tells which one.
     """
     kind = CODES[entry.code]
     detail = entry.detail or Detail()

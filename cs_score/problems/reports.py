@@ -69,13 +69,14 @@ def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
 def _problem_code(code: str) -> ProblemCode:
     """Return the description of a code, such as `WRONG_SLOT_NAME`, for people and programs."""
     kind = CODES[code]
-    no_arguments: tuple[object, ...] = ()  # there is no problem yet, only its code
+    no_arguments: tuple[object, ...] = ()  # a code without a problem has no arguments of a message
+    column = kind.column_name(no_arguments)  # None if an argument of the message names the column
     return ProblemCode(
         code=code,
         severity=kind.severity,
         meaning=kind.meaning,
         message=None if kind.template is None else kind.template.strip(),
-        column=kind.column_name(no_arguments),
+        column=column,
         example=kind.example,
         action=kind.action,
         remedy=kind.remedy,
@@ -154,18 +155,14 @@ def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[st
     SARIF is the format of findings that code hosts and editors read.
     """
     sorted_codes = sorted(codes)
-    # The array of results is the last one of the log. With an indentation of 1 the empty log ends as follows, and it is
-    # cut before the bracket that closes the array:
-    #    "results": []
-    #   }
-    #  ]
-    # }
-    end_of_results = "]\n  }"
+    # The log is made without results, and cut in its last array, which is that of the results: between the brackets of
+    # `"results": []`. The results are then written there one by one.
     text_of_log = json.dumps(_sarif_log_without_results(sorted_codes), ensure_ascii=False, indent=1)
-    head, _, tail = text_of_log.rpartition(end_of_results)
+    head, bracket, tail = text_of_log.rpartition('"results": []')
+    start_of_results, end_of_results = bracket[:-1], bracket[-1]
     number_by_code = {code: number for number, code in enumerate(sorted_codes)}
     results = (_sarif_result(occurrence, number_by_code[occurrence.code]) for occurrence in occurrences)
-    return _json_array(head, results, f"\n{end_of_results}{tail}\n")
+    return _json_array(head + start_of_results, results, f"\n{end_of_results}{tail}\n")
 
 
 def _sarif_log_without_results(codes: Iterable[str]) -> dict[str, object]:

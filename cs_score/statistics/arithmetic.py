@@ -202,8 +202,8 @@ class ExactStatistics(Record):
     def to_statistics(self, integers: Floats) -> Floats:
         """Convert integers (..., integer columns) to statistics (..., statistics), or sums of integers to their sums.
 
-        A statistic of small whole numbers is its own integer. Any other statistic is
-        (high integer + low integer / 2^low_bits) * 2^exponent, rounded once.
+        Integers are whole numbers in an array of floating-point numbers. A statistic of small whole numbers is its own
+        integer. Any other statistic is (high integer + low integer / 2^low_bits) * 2^exponent, rounded once.
         """
         has_split_columns = len(self.split_columns) > 0
         if not has_split_columns:
@@ -233,9 +233,9 @@ class _IntegerLayout(NamedTuple):
 def exact_statistics(matrices: Sequence[ArrayLike], cluster_design: ClusterDesign | None = None) -> ExactStatistics:
     """Return the statistics of one or more systems in a form in which they can be summed exactly.
 
-    A statistic of small whole numbers stays as it is. Each value of any other statistic is written in two integers, as
-    (high integer + low integer / 2^low_bits) * 2^exponent. The exponent is the same for all units and systems, so that
-    integers can be added, and exchanged between systems. `matrices` has the statistics (units, k) of each system. If
+    A statistic of small whole numbers stays as it is. Each value of any other statistic is written in a high and a low
+    integer; `ExactStatistics` has the formula. They have the same scale for all units and systems, so that integers can
+    be added, and exchanged between systems. `matrices` has the statistics (units, k) of each system. If
     units are drawn in clusters, as `cluster_design` describes, the rows of the units of each cluster are added up, and
     the clusters are the units of the result.
 
@@ -267,11 +267,12 @@ def _stratum_sizes(cluster_design: ClusterDesign) -> tuple[int, ...]:
 
 
 def _integer_layout(statistics: Floats) -> _IntegerLayout:
-    """Return how statistics (units, systems, k) are written in integers whose sums over all units are exact.
+    """Return the layout for writing statistics (units, systems, k) in integers, with exact sums over all units.
 
-    Statistics of small whole numbers need one integer, all others a high and a low one. Of a single unit both integers
-    have 51 bits: 0.1 has the exponent -54, the high integer 1801439850948198, and the low integer 2^50 for the
-    remainder 0.5. Raises InputError if a value is not finite, or if a sum would overflow.
+    A statistic of small whole numbers needs one integer. Any other statistic has a high and a low integer: its value is
+    (high + low / 2^low_bits) * 2^exponent. For example, 0.1 is (1801439850948198 + 2^50 / 2^51) * 2^-54 if there is
+    one unit, because both integers then have 51 bits. Raises InputError if a value is not finite, or if a sum would
+    overflow.
     """
     largest = np.abs(statistics).max(axis=(0, 1))  # (k,)
     if not np.isfinite(largest).all():
@@ -279,10 +280,12 @@ def _integer_layout(statistics: Floats) -> _IntegerLayout:
     split_columns = np.flatnonzero(~_have_exact_sums(statistics, largest))
     unit_bits = len(statistics).bit_length()
     low_bits = _SUM_BITS - unit_bits  # a sum over all units has at most `unit_bits` more bits than each integer
-    _, powers = np.frexp(largest[split_columns])  # each largest value is below 2^power
-    if (powers + unit_bits > _LARGEST_EXPONENT).any():
+    # For the largest value of each split statistic `frexp` returns the smallest n with value < 2^n.
+    _, powers_of_largest = np.frexp(largest[split_columns])
+    if (powers_of_largest + unit_bits > _LARGEST_EXPONENT).any():
         raise InputError("a statistic is too large for its sums to be represented")
-    exponents = (powers - low_bits).astype(np.intc)  # the largest value then fills its high integer
+    # The high integer is value / 2^exponent: the largest value is below 2^low_bits there, so that it has as many bits.
+    exponents = (powers_of_largest - low_bits).astype(np.intc)
     return _IntegerLayout(split_columns, low_bits, exponents)
 
 

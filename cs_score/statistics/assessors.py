@@ -149,7 +149,7 @@ def _divide_or_nan(numerators: Floats, denominators: Floats) -> Floats:
 def assessor_intervals(
     first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: SumsFormula, resampling: Resampling
 ) -> list[AssessorLimits]:
-    """Return percentile bootstrap limits of the score of each system that include the choice of the assessor.
+    """Return percentile bootstrap limits of the score of each system, which allow for the random choice of an assessor.
 
     `first` and `second` have the statistics (units, k) of each system, according to the first and the second assessor.
     A resample draws one of the two assessors for all units and systems, and it draws as many units as there are. The
@@ -158,8 +158,8 @@ def assessor_intervals(
     """
     first_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in first], axis=1)
     second_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in second], axis=1)
-    # A resample draws the assessor by position. The two arrays are sorted by the numbers in them, so that the result
-    # does not depend on which assessor was given first.
+    # A resample draws the assessor by position. The two arrays are sorted by the numbers in them, as lists that can be
+    # compared, so that the result does not depend on which assessor was given first.
     statistics_by_assessor = sorted([first_statistics, second_statistics], key=lambda statistics: statistics.tolist())
     scores = _resampled_scores(statistics_by_assessor, formula, resampling)
     return [_percentile_limits(scores[:, system], resampling.significance_level) for system in range(scores.shape[1])]

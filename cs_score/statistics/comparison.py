@@ -69,8 +69,9 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
     """Return the size of the difference `second - first` of two systems: wins, ties, losses and effect size.
 
     Each ratio has the numerator and the denominator of every unit. The second system wins a unit that increases the
-    difference, and loses a unit that decreases it. The contribution of a unit decides this and not its scores, because
-    a system without an answer may have no score in the unit (0/0), and because a wrong answer scores 0 like no answer.
+    difference, and loses a unit that decreases it. The scores of a unit cannot decide this. A system without an answer
+    may have no score in the unit (0/0), so that nothing could be compared. A wrong answer has the score 0, as no answer
+    has, but it makes the difference worse.
     """
     contributions = unit_contributions(first, second)  # (units,)
     if contributions is None:
@@ -164,7 +165,7 @@ def rank_ranges(resampled_scores: Floats, significance_level: float) -> list[Ran
     ranks = rank_systems(defined_scores)  # (systems, N)
     sorted_ranks = np.sort(ranks, axis=1)
     resample_count = sorted_ranks.shape[1]
-    left_out_count = _left_out_count(resample_count, significance_level)
+    left_out_count = _left_out_count(resample_count, significance_level)  # floor(N * level / 2)
     lowest_ranks = sorted_ranks[:, left_out_count].tolist()
     highest_ranks = sorted_ranks[:, resample_count - 1 - left_out_count].tolist()
     return [RankRange(low, high) for low, high in zip(lowest_ranks, highest_ranks)]
@@ -270,8 +271,8 @@ def _systems_to_resample(
     """
     scores_per_resample = len(units.rows) * len(measures)
     settings = _with_enough_resamples(resampling, pair_count, scores_per_resample)
-    matrices = list(units.rows.values())
-    systems = ResampledSystems(matrices, formula, settings, units.ids)
+    matrix_of_each_system = list(units.rows.values())
+    systems = ResampledSystems(matrix_of_each_system, formula, settings, units.ids)
     # How many scores the formula computes is known only now that it was called.
     _, score_count = systems.observed_scores.shape
     if len(measures) != score_count:
@@ -460,11 +461,11 @@ class _TestedSystems(Record):
             ranked_systems.append(self._ranked_system(system, measure_index, placement))
         return tuple(ranked_systems)
 
-    def _ranked_system(self, system: int, measure_index: int, placement: _Placement) -> RankedSystem:
+    def _ranked_system(self, system_index: int, measure_index: int, placement: _Placement) -> RankedSystem:
         """Return the score of one system under one measure, with its interval and its placement among the systems."""
-        interval = self.systems.score_interval(system, measure_index)
+        interval = self.systems.score_interval(system_index, measure_index)
         return RankedSystem(
-            name=self.names[system],
+            name=self.names[system_index],
             score=interval.point,
             low=interval.low,
             high=interval.high,

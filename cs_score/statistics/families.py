@@ -139,8 +139,8 @@ def _are_near_copies(first: Ratio, second: Ratio) -> bool:
 
     Each ratio has the numerator and the denominator of every unit.
     """
-    some_has_content = _has_content(first) | _has_content(second)  # (units,)
-    compared_count = int(np.count_nonzero(some_has_content))
+    either_has_content = _has_content(first) | _has_content(second)  # (units,); content is anything but 0/0
+    compared_count = int(np.count_nonzero(either_has_content))
     numerators_differ = _differ_beyond_rounding(first.numerator, second.numerator)
     denominators_differ = _differ_beyond_rounding(first.denominator, second.denominator)
     differing_count = int(np.count_nonzero(numerators_differ | denominators_differ))
@@ -404,6 +404,8 @@ class _OrderedPairs(NamedTuple):
 def _ordered_pairs(observed: Floats, scales: Floats) -> _OrderedPairs:
     """Return the pairs whose scale is not 0, ordered by observed difference / scale, the largest first.
 
+    The scale of a pair says how much the units make its systems differ.
+
     `observed` (pairs,) are the observed differences under one measure, and `scales` (pairs,) their scales.
     """
     tested_pairs = np.flatnonzero(scales > 0)
@@ -439,7 +441,8 @@ class _MaxT:
         for measure_index in range(measure_count):
             pairs = _ordered_pairs(observed[:, measure_index], scales[:, measure_index])
             self._pairs_of_measures.append(pairs)
-            self._extreme_counts.append(np.zeros(len(pairs.pair_indices), dtype=np.int64))
+            tested_count = len(pairs.pair_indices)  # without the pairs whose scale is 0
+            self._extreme_counts.append(np.zeros(tested_count, dtype=np.int64))
 
     def count_extremes(self, differences: Floats) -> None:
         """Count for each pair the resamples that are extreme, and add them to the earlier counts.

@@ -197,7 +197,10 @@ class ResampledSystems:
         return self._bootstrap_interval(sample, effective_units, is_score=True)
 
     def _count_effective_units(self, system_indices: Sequence[int], measure_index: int) -> int:
-        """Return the number of units that affect the score of some of the systems: their denominator is not 0."""
+        """Return the number of units whose denominator is not 0 for at least one of some systems.
+
+        Other units affect no score of these systems.
+        """
         denominators = self.unit_ratios.denominator[:, system_indices, measure_index]  # (units, systems)
         is_effective = denominators.any(axis=1)
         return int(np.count_nonzero(is_effective))

@@ -149,7 +149,7 @@ def _align_rows(rows_by_system: _RowsBySystem, shared_units: Sequence[Unit]) -> 
     for name, row_by_unit in rows_by_system.items():
         rows[name] = [row_by_unit[unit] for unit in shared_units]
         dropped[name] = _ids_of_other_units(row_by_unit, shared_units)
-    shared_ids = tuple([unit_id for unit_id, _ in shared_units])
+    shared_ids = tuple([unit_id for unit_id, _number in shared_units])
     return AlignedUnits(ids=shared_ids, rows=rows, dropped=dropped)
 
 

@@ -284,11 +284,11 @@ def _lines_of_part(part: Table, most_rows: int | None, width: int | None) -> Ite
         yield "none"
 
 
-def _title_with_counts(part: Table, shown_count: int) -> str:
+def _title_with_counts(table: Table, shown_count: int) -> str:
     """Return the title of a table; if only some rows are shown, it says how many: "By slot (10 of 35):"."""
-    if shown_count >= part.total:
-        return part.title
-    return f"{part.title.removesuffix(':')} ({shown_count} of {part.total}):"
+    if shown_count >= table.total:
+        return table.title
+    return f"{table.title.removesuffix(':')} ({shown_count} of {table.total}):"
 
 
 def _aligned_lines(
@@ -330,6 +330,7 @@ def _is_never_cut(value: Value, column: Column) -> bool:
     """Return whether a value must be shown in full, because it is an id or may be one."""
     if column.key in _ID_KEYS:
         return True
+    # The name of a group may be an id, for example of a query. Ids have no blanks.
     return column.key in _GROUP_KEYS and isinstance(value, str) and " " not in value
 
 
@@ -508,7 +509,7 @@ def _markdown_cell(value: Value, column: Column) -> str:
     """Return a value as the text of a cell in Markdown."""
     if isinstance(value, str):
         return escape_markdown(value)
-    return shown(value, column).replace("<", "&lt;")
+    return shown(value, column).replace("<", "&lt;")  # a number has no other mark of Markdown, as in "<0.001"
 
 
 def latex(table: Table, most_rows: int | None = None) -> Iterator[str]:

@@ -419,7 +419,11 @@ def _tier_sentence(comparison: SystemComparison) -> str:
 
 
 def _equivalence_sentences(comparison: SystemComparison) -> list[str]:
-    """Return a list with the sentence that explains the tests of equivalence; an empty list without such tests."""
+    """Return a list with the text that explains the tests of equivalence; an empty list without such tests.
+
+    For example: "p (equiv.): the larger p of two one-sided tests that the systems differ by 0.01 or more ...". The
+    word "tests" is followed by the method of the tests, if it has a name.
+    """
     equivalences: list[Equivalence] = []
     for measure_comparison in comparison.measures:
         equivalences += [pair.equivalence for pair in measure_comparison.pairs if pair.equivalence]
@@ -705,6 +709,7 @@ class _Format:
             lines += self.lines_between
         for system, signature in comparison.signatures.items():
             lines += self.signature(system, signature)
+        # In plain text the tables of the first measure begin with an empty line, and a text must not.
         return "\n".join(lines).removeprefix("\n") + "\n"
 
     def _lines_of_measure(self, measure_comparison: MeasureComparison) -> list[str]:

@@ -163,7 +163,10 @@ def _check_units_and_notices(mode: Mode, value: Any) -> Any:
 
 
 def _check_texts(mode: Mode, values: Any) -> Any:
-    """Return the texts that a hook has returned, as a list. Raises _WrongValueError if one of them is not a text."""
+    """Return the texts that a hook has returned, as a list. Raises _WrongValueError if one of them is not a text.
+
+    `mode` is not used: all checks of values of hooks have the same parameters.
+    """
     texts = list(values)
     for text in texts:
         if not isinstance(text, str):
@@ -323,7 +326,7 @@ def _blame_package(hook_name: str, task_in_words: str) -> Iterator[None]:
         yield
     except CsScoreError:
         raise
-    except _WrongValueError as error:
+    except _WrongValueError as error:  # a check of the returned value has raised it
         problem = f"{hook_name}: {error}"
         raise PackageError(f"{task_in_words}: {problem}; report it to the makers of the package") from None
     except (Exception, SystemExit) as error:

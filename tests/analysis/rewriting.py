@@ -16,7 +16,7 @@ from cs_score.base.records import Record, replace, to_builtins
 from cs_score.cli.main import find_command
 from cs_score.cli.run_options import Scoring as Asked
 from cs_score.coldstart.gold import load_run, open_gold, with_remarks_on_empty_folders
-from cs_score.coldstart.options import Justifications, Options, Policy, read_policies
+from cs_score.coldstart.options import JustificationLimits, Options, Policy, read_policies
 from cs_score.coldstart.queries import is_query_file
 from cs_score.coldstart.result import ScoredRun, ScoringStopped
 from cs_score.verbs.analyze.run_analysis import analyze
@@ -148,7 +148,7 @@ class Variant(Record):
         options = Options(
             expand=BASE,
             policy=self.policy,
-            justifications=Justifications.parse(self.justifications),
+            justifications=JustificationLimits.parse(self.justifications),
             discipline=self.discipline,
         )
         switches = (

@@ -21,7 +21,7 @@ from cs_score.analysis.coldstart.effects import Effects
 from cs_score.analysis.coldstart.faults import find_faults
 from cs_score.base.errors import InputError
 from cs_score.base.records import asdict, replace, to_builtins
-from cs_score.coldstart.options import SIDES, Justifications, Options, Policy
+from cs_score.coldstart.options import SIDES, JustificationLimits, Options, Policy
 from cs_score.coldstart.result import ScoredRun
 from tests.analysis.rewriting import EXACT, Call, Variant, call_of, variants
 from tests.coldstart.handmade import Inputs
@@ -149,7 +149,7 @@ def test_wrong_lines_without_node_keep_a_right_line_from_being_named_together(tm
     inputs.queries()
     inputs.pool(right.judged("1"), *[line.judged() for line in wrong])
     inputs.run(right, *wrong)
-    limits = Justifications.parse("1:1")
+    limits = JustificationLimits.parse("1:1")
     options = Options(expand="CSX", justifications=limits)
     words = ("-expand", "CSX", "-justifications", "1:1")
     call = Call(tmp_path, words, ("queries.xml",), ("pool.tab", "run.tab"), options)
@@ -163,7 +163,7 @@ def test_wrong_lines_without_node_keep_a_right_line_from_being_named_together(tm
 
 def check_policies(call: Call, analysis: Mapping[str, Any]) -> None:
     for row in analysis["policies"]:
-        limits = Justifications.parse(row["policy"]["justifications"])
+        limits = JustificationLimits.parse(row["policy"]["justifications"])
         options = replace(call.options, policy=policy_in(row["policy"]), justifications=limits)
         found = call.scores(analysis["run"], options)
         assert row["scores"].keys() >= {analysis["measure"]}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cs_score.coldstart.linking import Loading, LoadingSettings
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.coldstart.queries import load_queries
 from cs_score.coldstart.tab_files import VALUE_SPANS, read_confidence, read_provenance
 from cs_score.preparation.query_files import decoded_name
@@ -111,7 +111,7 @@ def test_lines_that_answer_no_query_take_little_memory(inputs: Inputs) -> None:
     table = load_queries([str(inputs.folder / "queries.xml")], None, ProblemLog()).query_set
     loading = Loading(
         table,
-        Justifications(1, 3),
+        JustificationLimits(1, 3),
         problems := ProblemLog(),
         settings=LoadingSettings(on_error=problems.fatal_errors.append),
     )

@@ -12,7 +12,7 @@ from cs_score.base.records import Record
 from cs_score.base.signature import Origin, Signature
 from cs_score.coldstart.gold import Run, run_under_limits
 from cs_score.coldstart.lines import Assessment, Response
-from cs_score.coldstart.options import Justifications, Options, Policy
+from cs_score.coldstart.options import JustificationLimits, Options, Policy
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped, UnitResult
 from cs_score.coldstart.scorer import score_runs
 from cs_score.measures import Measure, default_measure, parse_measure, substitute_remark
@@ -96,7 +96,9 @@ class AnalysedRun(Record, eq=False):
         names = ", ".join(self.result.scores) or "none"
         raise InputError(f"run {self.run_id} has no score {measure}", remedy=f"it has {names}")
 
-    def under(self, policy: Policy, limits: Justifications | None = None, *, with_problems: bool = True) -> AnalysedRun:
+    def under(
+        self, policy: Policy, limits: JustificationLimits | None = None, *, with_problems: bool = True
+    ) -> AnalysedRun:
         """Return the same run scored under another policy.
 
         `limits` are other limits on justifications; None keeps the old ones. No file is read again, and lines keep

@@ -173,7 +173,10 @@ class _PoolOfUnit(NamedTuple):
 
 
 def _pool_of_unit(scored: AnalysedRun, unit: UnitResult) -> _PoolOfUnit:
-    """Return the answers of the pool to the queries of a unit and to their follow-on queries."""
+    """Return two indexes of the answers of the pool to the queries of a unit: of all answers, and of the accepted ones.
+
+    Answers to the follow-on queries of these queries are among them, as they have the same base id.
+    """
     assessments: list[Assessment] = []
     for result in unit.queries:
         assessments += scored.run.gold.assessments_by_query.get(result.query.base_id, ())

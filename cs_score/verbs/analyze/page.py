@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from cs_score.analysis.evidence.document_text import as_json
 from cs_score.base.records import asdict, replace
@@ -55,6 +55,10 @@ from cs_score.pages.page import (
 from cs_score.tables.layout import Cell, Column, Layout, title_case, words
 from cs_score.tasks import task_named
 from cs_score.verbs.analyze.by_task import view_of_analyses
+
+if TYPE_CHECKING:
+    from cs_score.analysis.coldstart.scenarios import Scenarios
+    from cs_score.verbs.analyze.confusions import Structure
 
 _SERIES: Final = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 """The scores of groups and thresholds, with their names in charts."""
@@ -593,6 +597,7 @@ class AnalysisPage(PageMaker):
         title = "Queries" if noun == "query" else f"{noun}s".capitalize()
         headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
         unit_tables = table_of_rows("units", title, self._unit_rows(), headings, is_linked=True)
+        # "queries" is the anchor of the section in the page, whatever the units are.
         return Section("queries", title, [self._sentences_on_units(noun, title), *unit_tables])
 
     def _sentences_on_units(self, noun: str, plural: str) -> str:
@@ -754,7 +759,7 @@ def _cost_order(unit_row: Mapping[str, Any]) -> float:
     return -(unit_row["largest"] or 0.0)
 
 
-def _structure_facts(structure: Any) -> Facts:
+def _structure_facts(structure: Structure) -> Facts:
     """Return how many nodes merge classes, how many classes are split, and how many lines are beyond a limit."""
     return Facts(
         [
@@ -765,7 +770,7 @@ def _structure_facts(structure: Any) -> Facts:
     )
 
 
-def _added_pool_blocks(scenarios: Any) -> list[Block]:
+def _added_pool_blocks(scenarios: Scenarios) -> list[Block]:
     """Return the first lines that the optimistic scenario adds to the pool, with a sentence above them.
 
     The list is empty if the scenario adds no lines.
@@ -774,15 +779,16 @@ def _added_pool_blocks(scenarios: Any) -> list[Block]:
     if not added_lines:
         return []
     file = scenarios.added_pool_to or "a pool"
-    part = f", the first {_MOST_LINES} of {len(added_lines)}" if len(added_lines) > _MOST_LINES else ""
-    sentence = f"The optimistic scenario has these lines at the end of {file}{part}:"
+    shown_part = f", the first {_MOST_LINES} of {len(added_lines)}" if len(added_lines) > _MOST_LINES else ""
+    sentence = f"The optimistic scenario has these lines at the end of {file}{shown_part}:"
     return [sentence, Code(added_lines[:_MOST_LINES])]
 
 
 def _unreachable_facts(missed_classes: Any) -> Facts:
-    """Return the number of missed classes that no answer could find, by reason, and the best possible recall.
+    """Return the number of missed equivalence classes out of reach of every answer, by reason, and the best recall.
 
-    `missed_classes` is the last row of the error budget. The best recall is reached if all other classes are found.
+    `missed_classes` is the last row of the error budget. A class is out of reach if, for example, no answer of the pool
+    is in it. The best possible recall is reached if all other classes are found.
     """
     facts = []
     for reason, count in missed_classes.unreachable.items():

@@ -20,8 +20,12 @@ from cs_score.verbs.analyze.reliability import Reliability
 from cs_score.verbs.analyze.run_analysis import RunAnalysis
 from cs_score.verbs.analyze.run_tables import BUDGET, COSTLIEST, COSTLIEST_SLOTS, LAYOUTS
 
-_SCREEN: Final = (ScreenTable(BUDGET, None), ScreenTable(COSTLIEST_SLOTS, 5), ScreenTable(COSTLIEST, 10))
-_HINT: Final = (
+_TABLES_OF_FIRST_SCREEN: Final = (
+    ScreenTable(BUDGET, None),
+    ScreenTable(COSTLIEST_SLOTS, 5),
+    ScreenTable(COSTLIEST, 10),
+)
+_HINT_AT_OTHER_TABLES: Final = (
     "--all shows every mistake, groups, confusions, policies and thresholds; --format tsv -o DIR writes them."
 )
 
@@ -35,7 +39,7 @@ def text_of(analysis: RunAnalysis, terminal_width: int | None, top: int | None =
     width = prose_width(terminal_width, fits_one_screen=top is None)
     head = _analysis_head(analysis, width)
     if top is None:
-        return "\n".join(first_screen(analysis, head, _SCREEN, _HINT, width))
+        return "\n".join(first_screen(analysis, head, _TABLES_OF_FIRST_SCREEN, _HINT_AT_OTHER_TABLES, width))
     return "\n".join(_whole_analysis(analysis, head, terminal_width, top))
 
 
@@ -83,6 +87,7 @@ def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
     if not scenarios.unassessed:
         return []
     answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
+    # `scenarios.reason` tells why a score is missing, `scenarios.shown` has the scores to be shown by measure.
     reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
     scores = "; ".join([_scores_in_words(measure, scenario) for measure, scenario in scenarios.shown.items()])
     sentence = (

@@ -25,7 +25,7 @@ from cs_score.base.sources import Input, InputDigest, name_of
 from cs_score.coldstart import output_files as outputs
 from cs_score.coldstart.gold import ColdStartGold, Run, open_gold, with_pool
 from cs_score.coldstart.linking import RUN_SUFFIX
-from cs_score.coldstart.options import Justifications, NamedPolicy, Options, origin_of, read_policies
+from cs_score.coldstart.options import JustificationLimits, NamedPolicy, Options, origin_of, read_policies
 from cs_score.coldstart.output_files import ColumnLayout
 from cs_score.coldstart.result import Result, ScoredRun, ScoringStopped
 from cs_score.coldstart.score_documents import json_text
@@ -186,23 +186,23 @@ class PreparedColdStart(PreparedGold):
         self.digests = self.gold.digests
         # Only a log of this class has kept the details of each problem, for the report of --problems.
         if isinstance(self.gold.problems, RecordingLog):
-            self.occurrences = tuple(self.gold.problems.occurrences())
+            self.problem_occurrences = tuple(self.gold.problems.occurrences())
         self._policy_by_name = {policy.name: policy for policy in plan.policies}
         self._noun_for_unit = resampled_unit(self.gold.has_clusters)  # "query" or "LDC query"
         self._prepared_by_edition: dict[str, PreparedColdStart] = {}
 
-    def measures(self) -> Mapping[str, Sequence[str]]:
+    def hops_by_measure(self) -> Mapping[str, Sequence[str]]:
         """Return the hops for which each measure exists, by the name of the measure, the headline measure first.
 
         `{"SF-F1": ["0", "1"], ...}` says that `SF-F1@0` and `SF-F1@1` exist.
         """
-        measures = rankable_measures(
+        existing_measures = rankable_measures(
             COLD_START_MODE,
             has_ldc_queries=bool(self.gold.query_set.ldc_id_by_query),
             has_rankings=self.plan.options.edition.has_rankings,
         )
         last_hop = max(self.gold.hop_limit_by_id.values(), default=0)
-        return {str(measure): _hops_of_measure(measure, last_hop) for measure in measures}
+        return {str(measure): _hops_of_measure(measure, last_hop) for measure in existing_measures}
 
     @cached_property
     def target_index(self) -> TargetIndex:
@@ -269,7 +269,7 @@ class PreparedColdStart(PreparedGold):
             yield from prepared_gold._score_under_limits(run, limits, list(policies_with_limits))
 
     def _score_under_limits(
-        self, run: BatchRunFile, limits: Justifications, policies: Sequence[NamedPolicy]
+        self, run: BatchRunFile, limits: JustificationLimits, policies: Sequence[NamedPolicy]
     ) -> Iterator[ScoredInBatch]:
         """Load a run under limits on justifications, and yield its outcome under each policy with these limits."""
         loaded_run = _LoadedRun(self, run, limits)
@@ -320,14 +320,14 @@ class _LoadedRun:
     `load` returned or raised an error.
     """
 
-    def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: Justifications) -> None:
+    def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: JustificationLimits) -> None:
         """Prepare to load `run_file`.
 
         `limits` say how many justifications of an answer (lines that support it) count.
         """
         self.prepared_runs: list[PreparedRun] = []
-        # A call of the scorer for this file alone prepares the run before it reads the pool. So no problem of the pool
-        # has been met yet.
+        # The log begins with the problems of the queries only, as in a call of the scorer for this file alone: there a
+        # run is prepared before the pool is read.
         self.log: ProblemLog = prepared_gold.log_of_queries
         self._gold = prepared_gold.gold
         self._plan = prepared_gold.plan
@@ -365,7 +365,7 @@ class _LoadedRun:
             queries=self._gold.query_set,
             limits=self._limits,
             validates=self._plan.validates,
-            new_log=type(self.log),
+            new_log=type(self.log),  # the problems of a prepared run get a log of the same class
             on_prepared=self._on_prepared,
         )
 
@@ -555,7 +555,7 @@ class _Attempt(Record):
             errors=count_by_severity[Severity.ERROR],
             warnings=count_by_severity[Severity.WARNING],
             problems=tuple(_problem_places(problems)),
-            occurrences=self._own_occurrences(error),
+            occurrences=self._occurrences_of_run_problems(error),
             **fields,
         )
 
@@ -566,7 +566,7 @@ class _Attempt(Record):
             problems += prepared_run.problems
         return problems
 
-    def _own_occurrences(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
+    def _occurrences_of_run_problems(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
         """Return the problems of the run itself, with their details; problems of gold are left out.
 
         The problems of validation and the `error` that ended the scoring are among them. Returns None if problems keep

@@ -308,7 +308,7 @@ def _report_result(task: str, command_line: CommandLine, call: _BatchCall, resul
     if task == COLD_START:
         run_ids_not_scored = _run_ids_not_scored(command_line, call.plan, result)
         _remark_on_lines_and_run_ids(command_line, _duplicate_count(call.plan, result), run_ids_not_scored)
-    _remark_if_possible(_summary(result, call.options.out))
+    _remark_if_possible(_summary(result, call.options.out))  # not possible if standard error is closed
     all_are_ok = all(outcome.state == OK for outcome in result.outcomes)
     return Status.DONE if all_are_ok and not run_ids_not_scored else Status.FAILED
 

@@ -59,7 +59,7 @@ def run_batch(
     outputs = store.planned_batch(plan, runs, options)
     outputs.check()
     outputs.remove_earlier_files()
-    # A pipe can be read only once, so its bytes are kept in memory from here on.
+    # A pipe can be read only once. `InputFile.of` reads a pipe now and keeps its bytes in memory.
     repeatable_runs = [replace(run, file=InputFile.of(run.file.name)) for run in runs]
     edition_by_run = _edition_by_run(plan, repeatable_runs, may_differ=options.mix_editions)
     with _folder_of_batch(options.out, remark):
@@ -89,7 +89,7 @@ def _score_and_rank(batch: _Batch, edition_by_run: Mapping[str, str]) -> BatchRe
     `edition_by_run` has the edition of the scorer that each run follows; it is empty if all follow the same one. Raises
     UsageError if no run can have the measure that is to rank.
     """
-    measure = _ranking_measure(batch.options.measure, batch.prepared_gold.measures())
+    measure = _ranking_measure(batch.options.measure, batch.prepared_gold.hops_by_measure())
     kept_count = batch.score_runs()  # it returns how many outcomes of an earlier batch were kept
     outcomes = batch.ordered_outcomes()
     board = make_leaderboard(outcomes, batch.plan.task, measure, batch.plan.headline(), edition_by_run)
@@ -163,7 +163,7 @@ def _write_tables(
         for name, content in content_by_name.items():
             write_whole(os.path.join(options.out, name), content)
         if options.problems is not None:
-            write_problem_report(options.problems, prepared_gold.occurrences, outcomes)
+            write_problem_report(options.problems, prepared_gold.problem_occurrences, outcomes)
 
 
 def _contents_of_tables(
@@ -356,8 +356,8 @@ class _Batch:
     def _folders_to_fill(self, run: BatchRunFile) -> dict[str, str | None]:
         """Return the folders into which a worker writes the files of a run, by policy, as absolute paths.
 
-        Policies under which the run has an outcome already are left out. The path is None if inputs are shipped, since
-        the worker may not see the folder.
+        Policies under which the run has an outcome already are left out. The path is None if inputs are shipped: then
+        the worker may be on another machine, where the folder does not exist.
         """
         folder_by_policy: dict[str, str | None] = {}
         for policy in self.plan.policy_names:

@@ -284,7 +284,7 @@ def _name_runs(paths: Sequence[str]) -> dict[str, str]:
     """
     name_by_path = _names_with_folders(paths)
     taken_names = set(name_by_path.values())
-    for path in _paths_to_number(name_by_path):
+    for path in _paths_to_number(name_by_path):  # those with a reserved name, or with the name of a later run
         numbered_name = _numbered_name(name_by_path[path], taken_names)
         name_by_path[path] = numbered_name
         taken_names.add(numbered_name)

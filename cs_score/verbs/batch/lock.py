@@ -28,7 +28,7 @@ _RETRY_SECONDS: Final = 0.05
 
 _LARGEST_PID: Final = (1 << 31) - 1
 
-_LARGEST_LOCK: Final = 4096
+_MOST_BYTES_OF_LOCK_FILE: Final = 4096
 """How many bytes of a lock file are read."""
 
 
@@ -157,7 +157,7 @@ def _is_still_at(path: str, lock_file: io.FileIO) -> bool:
 def _read_owner(lock_file: io.FileIO) -> _Owner | None:
     """Return the process named in a lock file, or None if the file has other content."""
     try:
-        content = os.pread(lock_file.fileno(), _LARGEST_LOCK, 0)
+        content = os.pread(lock_file.fileno(), _MOST_BYTES_OF_LOCK_FILE, 0)
         owner = convert(document_in(content, "the lock"), _Owner)
     except (InputError, OSError, ValueError):
         return None

@@ -366,12 +366,13 @@ def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:
     """
     marks = mark_targets(found_bits, len(index.targets))
     rows = []
-    for row, target_positions in index.positions_by_row.items():
+    for row_name, target_positions in index.positions_by_row.items():
+        # Each answer is assessed as correct, and right under every policy.
         found_count = sum(marks[position] == FOUND for position in target_positions)
         counts = Counts(
             ground_truth=len(target_positions), submitted=found_count, correct=found_count, right=found_count
         )
-        rows.append(counted_row(row, counts))
+        rows.append(counted_row(row_name, counts))
     return rows
 
 

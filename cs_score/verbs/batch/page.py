@@ -54,7 +54,7 @@ _RUNS_IN_SCORE_CHART: Final = 50
 _RANKINGS_IN_CHART: Final = 40
 """How many rankings a chart compares with that of the leaderboard."""
 
-_MOST_IN_HEAT_MAP: Final = 60
+_MOST_RUNS_OR_UNITS_IN_HEAT_MAP: Final = 60
 """The most units, and the most runs, that a heat map shows."""
 
 _RUNS_IN_AGREEMENT_CHART: Final = 40
@@ -275,7 +275,7 @@ class BatchPage(PageMaker):
         score = unit_scores.scores[position]
         if score is None:
             return Cell(None)
-        address = ""
+        address = ""  # no link
         if self.document.pages:
             address = self._address_of_unit(unit_scores.policy, position, unit_scores.unit)
         return link_to_file(score, address, shade(score))
@@ -291,7 +291,10 @@ class BatchPage(PageMaker):
                 yield self._heatmap_chart(policy, units)
 
     def _heatmap_chart(self, policy: str, units: Sequence[UnitScores]) -> Drawing:
-        """Return the chart of the scores of units under a policy in each run, with a row for each unit."""
+        """Return the chart of the scores of units under a policy in each run, with a row for each unit.
+
+        If there are too many units or runs, it has the units with the most spread, and the first runs.
+        """
         document = self.document
         drawn_units = _units_with_most_spread(units)
         caption = Caption(
@@ -302,8 +305,8 @@ class BatchPage(PageMaker):
             subject=policy,
         )
         introduction = self._about_heatmap(drawn_units, len(units))
-        rows = [GridRow(unit.unit, unit.scores[:_MOST_IN_HEAT_MAP]) for unit in drawn_units]
-        return grid_chart(caption, introduction, rows, self.labels[:_MOST_IN_HEAT_MAP])
+        rows = [GridRow(unit.unit, unit.scores[:_MOST_RUNS_OR_UNITS_IN_HEAT_MAP]) for unit in drawn_units]
+        return grid_chart(caption, introduction, rows, self.labels[:_MOST_RUNS_OR_UNITS_IN_HEAT_MAP])
 
     def _about_heatmap(self, drawn_units: Sequence[UnitScores], unit_count: int) -> str:
         """Return the means of the units that a heat map shows, and how many of all units and runs it shows.
@@ -311,10 +314,10 @@ class BatchPage(PageMaker):
         `unit_count` is the number of all units.
         """
         introduction = _means_in_words(drawn_units)
-        if unit_count > _MOST_IN_HEAT_MAP:
-            introduction += f" The {_MOST_IN_HEAT_MAP} of {unit_count} in which runs differ the most."
-        if len(self.labels) > _MOST_IN_HEAT_MAP:
-            introduction += f" The first {_MOST_IN_HEAT_MAP} of {len(self.labels)} runs."
+        if unit_count > _MOST_RUNS_OR_UNITS_IN_HEAT_MAP:
+            introduction += f" The {_MOST_RUNS_OR_UNITS_IN_HEAT_MAP} of {unit_count} in which runs differ the most."
+        if len(self.labels) > _MOST_RUNS_OR_UNITS_IN_HEAT_MAP:
+            introduction += f" The first {_MOST_RUNS_OR_UNITS_IN_HEAT_MAP} of {len(self.labels)} runs."
         return introduction
 
     # ---- What runs find together
@@ -507,8 +510,9 @@ class BatchPage(PageMaker):
         """Return a row for each ranking and each run that is first in it, or was first in some resample."""
         rows = []
         for ranking in self.document.stability.first_places:
+            positions_of_first_runs = ranking.runs
             for position, share in enumerate(ranking.shares):
-                is_first = position in ranking.runs
+                is_first = position in positions_of_first_runs
                 if share or is_first:
                     cells = _cells_of_first_place(ranking, self.labels[position], share, is_first=is_first)
                     rows.append(cells)
@@ -564,7 +568,7 @@ def _means_in_words(drawn_units: Iterable[UnitScores]) -> str:
     """Return the mean score of each unit in the runs that a heat map shows: `"Q1: mean 0.5000; Q2: mean 0.2500."`."""
     texts = []
     for unit_scores in drawn_units:
-        mean = _mean(unit_scores.scores[:_MOST_IN_HEAT_MAP])
+        mean = _mean(unit_scores.scores[:_MOST_RUNS_OR_UNITS_IN_HEAT_MAP])
         if mean is not None:
             texts.append(f"{unit_scores.unit}: mean {mean:.4f}")
     return f"{'; '.join(texts)}."
@@ -573,7 +577,7 @@ def _means_in_words(drawn_units: Iterable[UnitScores]) -> str:
 def _units_with_most_spread(units: Sequence[UnitScores]) -> list[UnitScores]:
     """Return the units in which the scores of runs differ most, in the order of `units`; a heat map shows them."""
     units_by_spread = sorted(units, key=lambda unit: _spread(unit.scores), reverse=True)
-    drawn_units = units_by_spread[:_MOST_IN_HEAT_MAP]
+    drawn_units = units_by_spread[:_MOST_RUNS_OR_UNITS_IN_HEAT_MAP]
     return [unit for unit in units if unit in drawn_units]
 
 

@@ -139,13 +139,13 @@ def _with_remote_inputs(value: Any, *, ships_inputs: bool) -> Any:
 class PreparedGold:
     """The gold that a plan has read, against which runs are scored. Scoring a run does not change it.
 
-    `digests` has the digest of each input that all runs share. `occurrences` are the problems of these inputs with
-    details, if the plan wants them.
+    `digests` has the digest of each input that all runs share. `problem_occurrences` are the problems of these
+    inputs with details, if the plan wants them.
     """
 
     plan: Any
     digests: Sequence[InputDigest]
-    occurrences: Sequence[Occurrence] = ()
+    problem_occurrences: Sequence[Occurrence] = ()
 
     @property
     @abstractmethod
@@ -155,7 +155,7 @@ class PreparedGold:
         Targets are what runs should find. The function returns the scores of a run that finds certain targets.
         """
 
-    def measures(self) -> Mapping[str, Sequence[str]]:
+    def hops_by_measure(self) -> Mapping[str, Sequence[str]]:
         """Return the hops for which each measure exists, by the name of the measure, the headline measure first.
 
         Cold Start has `{"SF-F1": ["0", "1"], ...}`, where `SF-F1@1` can be asked for. Other tasks have no hops.

@@ -171,15 +171,17 @@ def _read_parts(task: str, command_line: CommandLine) -> _BundleParts:
     """
     _refuse_existing_folder(command_line)
     first_day = _read_first_day(command_line)
-    # Gold and the options of scoring, without a run.
-    conditions = conditions_of(task, command_line, refusal="a bundle has no run")
+    # Gold, with its paths on this machine, and the options of scoring, without a run.
+    local_origin = conditions_of(task, command_line, refusal="a bundle has no run")
     sample = contents.sample_of(task, command_line.get("--sample"))
-    measures = contents.leaderboard_measures(conditions, read_measures(command_line))
-    reference = contents.read_reference(conditions)
-    settings = contents.make_settings(reference.origin, measures, split=command_line.text("--split", "test"))
-    _check_sample(task, command_line, local_origin=conditions, bundle=settings)
+    measures = contents.leaderboard_measures(local_origin, read_measures(command_line))
+    bundled_gold = contents.read_gold_files(local_origin)
+    settings = contents.make_settings(bundled_gold.origin, measures, split=command_line.text("--split", "test"))
+    _check_sample(task, command_line, local_origin=local_origin, bundle=settings)
     starting_kit = _make_starting_kit(task, command_line.get("--title") or task, settings, sample)
-    return _BundleParts(settings=settings, gold_files=reference.files, starting_kit=starting_kit, first_day=first_day)
+    return _BundleParts(
+        settings=settings, gold_files=bundled_gold.files, starting_kit=starting_kit, first_day=first_day
+    )
 
 
 def _refuse_existing_folder(command_line: CommandLine) -> None:

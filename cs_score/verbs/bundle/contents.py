@@ -130,7 +130,7 @@ def _is_possible(measure: str, has_ldc_queries: bool, has_rankings: bool) -> boo
     return has_rankings or not measure.endswith("-AP")
 
 
-class ReferenceData(Record):
+class BundledGold(Record):
     """The files of gold by their names in an archive, and the inputs and options of scoring.
 
     `origin` names the files of gold as the archive does.
@@ -140,7 +140,7 @@ class ReferenceData(Record):
     origin: Origin
 
 
-def read_reference(origin: Origin) -> ReferenceData:
+def read_gold_files(origin: Origin) -> BundledGold:
     """Return the contents of the files of gold, each under a name of its own without a folder.
 
     `a/gold.jsonl` and `b/gold.jsonl` get the names `gold.jsonl` and `1-gold.jsonl`. The inputs of the returned origin
@@ -156,7 +156,7 @@ def read_reference(origin: Origin) -> ReferenceData:
             files[name] = source.read()
         inputs.append(replace(gold_file, name=name))
     renamed_origin = replace(origin, inputs=tuple(inputs))
-    return ReferenceData(files=files, origin=renamed_origin)
+    return BundledGold(files=files, origin=renamed_origin)
 
 
 def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle:
@@ -205,7 +205,7 @@ def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[
     extras = [_PIP_EXTRA_OF_PAGES]
     extras += _PIP_EXTRAS_BY_TASK.get(task, ())
     requirements = requirements_of(PACKAGE, extras)
-    external_task = TASKS.offer_by_task.get(task)
+    external_task = TASKS.offer_by_task.get(task)  # an offer: the task and the package that has it
     if external_task is not None:
         # The task comes from another package. It requires cs-score, which is packed from its installation.
         for requirement in requirements_of(external_task.package):
@@ -307,6 +307,7 @@ def logo() -> bytes:
     size = 128
     bits_per_sample = 8
     color_type = 2  # red, green and blue
+    # The zeros are the only methods of compression and filtering, and no interlacing.
     header = struct.pack(">IIBBBBB", size, size, bits_per_sample, color_type, 0, 0, 0)
     blue = bytes((31, 90, 140))
     row = b"\x00" + blue * size  # each row begins with the number of its filter, here none

@@ -131,9 +131,9 @@ def _file_of_baseline(path: str) -> str:
     """
     if not os.path.isdir(path):
         return path
-    file = os.path.join(path, _IN_FOLDER)
+    file = os.path.join(path, _SCORES_FILE_NAME)
     if not os.path.exists(file):
-        raise InputError(f"a folder without {_IN_FOLDER}", file=path, remedy=_MAKE_BASELINE)
+        raise InputError(f"a folder without {_SCORES_FILE_NAME}", file=path, remedy=_MAKE_BASELINE)
     return file
 
 
@@ -163,7 +163,7 @@ def _measured_run_of_check(checked_run: Checked, file: str) -> MeasuredRun:
     return MeasuredRun(name=file, origin=checked_run.origin, scores=score_by_measure, units=None)
 
 
-_IN_FOLDER: Final = "out.json"
+_SCORES_FILE_NAME: Final = "out.json"
 """The name of the result in a folder that `score -o FOLDER` has made."""
 
 _MAKE_BASELINE: Final = "make a baseline with cs-score score ... -o FOLDER, for a task of evidence with -o FILE.json"
@@ -270,15 +270,15 @@ class Gate(Record):
         """
         measures = [*run.scores, *run.undefined]
         minimum_by_measure = _limit_by_measure(self.minima, measures)
-        drop_by_measure = _limit_by_measure(self.drops, measures)
+        largest_drop_by_measure = _limit_by_measure(self.drops, measures)
         checks = [_check_minimum(measure, run, minimum) for measure, minimum in minimum_by_measure.items()]
         if baseline is None:
             return _make_checked_run(run, baseline, checks, notes=())
         if not self.any_baseline:
             _check_comparable(run, baseline)
-        if not minimum_by_measure and not drop_by_measure:
-            drop_by_measure = _default_drop_limits(run, baseline)
-        drops = self._check_drops(drop_by_measure, run, baseline)
+        if not minimum_by_measure and not largest_drop_by_measure:
+            largest_drop_by_measure = _default_drop_limits(run, baseline)
+        drops = self._check_drops(largest_drop_by_measure, run, baseline)
         return _make_checked_run(run, baseline, [*checks, *drops.checks], drops.notes)
 
     def _check_drops(
@@ -484,11 +484,12 @@ def _default_drop_limits(run: MeasuredRun, baseline: MeasuredRun) -> dict[str, D
 
 
 def _require_scores_of_baseline(
-    drop_by_measure: Mapping[str, Decimal], run: MeasuredRun, baseline: MeasuredRun
+    largest_drop_by_measure: Mapping[str, Decimal], run: MeasuredRun, baseline: MeasuredRun
 ) -> None:
     """Raise InputError if a limit is for a measure that has a score in the run but not in the baseline."""
-    for measure in drop_by_measure:
-        if measure not in baseline.scores and measure not in run.undefined:
+    for measure in largest_drop_by_measure:
+        has_score_in_run = measure not in run.undefined
+        if has_score_in_run and measure not in baseline.scores:
             raise _missing_in_baseline(baseline, measure)
 
 

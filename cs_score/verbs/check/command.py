@@ -111,6 +111,8 @@ CHECK_VERB: Final = Verb(
 def check(task: str, command_line: CommandLine) -> int:
     """Score a run, check its scores against limits and a baseline, and print the result. Return the exit status.
 
+    With --write-lock the scores are only recorded in a lock file, for checks with --lock.
+
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
     if "--write-lock" in command_line:

@@ -102,6 +102,7 @@ def _systems_chart(measure_comparison: MeasureComparison) -> Iterator[Drawing]:
     systems = measure_comparison.systems[:_MOST_SYSTEMS]
     if not all(0 <= system.score <= 1 for system in systems):
         return
+    # Each row has one dot, of the series "score", with the limits of its interval.
     rows = [Dots(system.name, {"score": system.score}, limits_by_series(system, "score")) for system in systems]
     caption = Caption(
         name=f"systems-{slug(measure_comparison.measure)}",

@@ -151,7 +151,8 @@ def _screen_lines(writer: DocumentText, difference: EvidenceDifference, input_li
 def _lines_about_inputs(writer: DocumentText, difference: EvidenceDifference) -> list[str]:
     """Return the sentences about the inputs of either side; on a first screen only the first sentence of each."""
     lines: list[str] = []
-    for side, sentences in (difference.heads or {}).items():
+    sentences_by_side = difference.heads or {}
+    for side, sentences in sentences_by_side.items():
         shown_sentences = sentences[:1] if writer.is_screen else sentences
         lines += writer.wrap_all([f"{side.upper()}: {sentence}" for sentence in shown_sentences])
     return lines

@@ -90,13 +90,13 @@ class DifferencePage(PageMaker):
 
     def _difference_fact(self) -> PageFact:
         """Return the difference of the scores with its interval, if that is known."""
-        difference = self.document
-        interval = difference.interval
+        document = self.document
+        interval = document.interval
         interval_text = ""
         if interval is not None and interval.low is not None:
-            confidence = difference.resampling.confidence
+            confidence = document.resampling.confidence
             interval_text = f"{interval.low:+.4f} to {interval.high:+.4f} ({confidence:g} % interval)"
-        return PageFact(f"B - A in {difference.measure}", f"{difference.difference:+.4f}", interval_text)
+        return PageFact(f"B - A in {document.measure}", f"{document.difference:+.4f}", interval_text)
 
     def _facts(self) -> list[PageFact]:
         """Return the scores of A and B, and the p-value of their difference if there is one."""
@@ -111,7 +111,10 @@ class DifferencePage(PageMaker):
         return facts
 
     def _contributions_section(self, layout: Layout) -> Section:
-        """Return the section of the contributions of units to the difference."""
+        """Return the section of the contributions of units, such as queries, to the difference.
+
+        Its first sentence says "what each contributes", for units of any task.
+        """
         about = "What each contributes to the difference; all contributions add up to it exactly."
         unit_tables = tables_of_document(self._with_answer_counts(layout), self.document, is_linked=True)
         blocks: list[Block] = [about, charts_side_by_side(self.contribution_charts()), *unit_tables]
@@ -160,9 +163,13 @@ class DifferencePage(PageMaker):
 
     def _chart_of_groups(self, dimension: str, groups: Iterable[Any]) -> Drawing:
         """Return a chart with the scores of A and B in each group of a dimension; undefined scores are left out."""
-        name = words(dimension)
+        dimension_in_words = words(dimension)
         caption = Caption(
-            f"groups-{slug(dimension)}", f"Scores by {name}", self.document.measure, name, subject=dimension
+            name=f"groups-{slug(dimension)}",
+            title=f"Scores by {dimension_in_words}",
+            x_title=self.document.measure,
+            y_title=dimension_in_words,
+            subject=dimension,
         )
         return dot_chart(caption, [_dots_of_group(group) for group in groups])
 

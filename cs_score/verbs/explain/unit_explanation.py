@@ -68,7 +68,10 @@ def _explain_units(examination: Examination, ids: Sequence[str | int]) -> tuple[
 def _explanation(
     examination: Examination, units: tuple[ExplainedUnit, ...] = (), mistakes: tuple[EvidenceMistake, ...] = ()
 ) -> EvidenceExplanation:
-    """Return the document of an explanation with explained units, or with the largest mistakes of the whole run."""
+    """Return the document of an explanation with explained units, or with the largest mistakes of the whole run.
+
+    Its first fields are common to all documents about the result: task, measure, signature, scores and others.
+    """
     unit_table = examination.result.table
     statistics = dict(zip(unit_table.columns, unit_table.sums()))  # the totals of the counts of all units
     return EvidenceExplanation(**examination.common_fields, units=units, mistakes=mistakes, statistics=statistics)

@@ -311,10 +311,10 @@ def _start_of(justification: Provenance | None) -> float:
     return offset_value(justification.first_span.start)
 
 
-def short_form(part: Provenance | None) -> str:
+def offsets_without_document(part: Provenance | None) -> str:
     """Return the offsets of a part of a provenance without its document: `D1:3-9,D1:12-14` -> "3-9,12-14".
 
-    Return "NIL" if the part is absent.
+    A part has one or several spans. Return "NIL" if the part is absent, and an empty text for an empty part.
     """
     if part is None:
         return NIL
@@ -474,7 +474,10 @@ class KnowledgeBase(Struct):
     uses_by_rejected_lines: list[NodeUse] = field(default_factory=list)
 
     def node_uses(self) -> Iterator[NodeUse]:
-        """Yield each use of a node by a line: first the uses by assertions, then those by rejected lines."""
+        """Yield each use of a node by a line: first the uses by assertions, then those by rejected lines.
+
+        A use is a role of the node, such as SUBJECT, with the types of node that may have it.
+        """
         for assertion in self.assertions:
             yield NodeUse(assertion.subject, assertion.predicate.subject_use, assertion.line)
             if assertion.object_node is not None:

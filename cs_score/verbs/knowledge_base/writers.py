@@ -33,7 +33,7 @@ from cs_score.verbs.knowledge_base.assertions import (
     TYPE,
     Assertion,
     KnowledgeBase,
-    short_form,
+    offsets_without_document,
 )
 
 # ---- Event nuggets
@@ -219,7 +219,7 @@ class _MentionsOfFillers:
         canonical = self._canonical_by_node_and_docid.get((filler, docid))
         if canonical is not None:
             text = canonical.text
-            place = short_form(canonical.provenance.parts.justification)
+            place = offsets_without_document(canonical.provenance.parts.justification)
         normalized = self._normalized_by_node_and_docid.get((filler, docid))
         if normalized is not None and filler.startswith(":String"):
             text = normalized.text
@@ -243,10 +243,10 @@ def _argument_line(argument: _EventArgument, docid: str, mentions: _MentionsOfFi
         assertion.predicate.name.capitalize(),
         text,
         place,
-        short_form(parts.justification),
-        short_form(parts.base_filler),
-        short_form(parts.additional),
-        _capitalize_first(assertion.realis or ""),
+        offsets_without_document(parts.justification),
+        offsets_without_document(parts.base_filler),
+        offsets_without_document(parts.additional),
+        _capitalize_first(assertion.realis or ""),  # all other letters stay as they are
         assertion.confidence,
     )
     return "\t".join(columns) + "\n"
@@ -605,7 +605,7 @@ def _sort_by_key(counts: Mapping[str, int]) -> dict[str, int]:
 def _count_assertions(assertions: Sequence[Assertion]) -> dict[str, dict[str, int]] | UnsetType:
     """Return the numbers of assertions by the type of their subject ("domain") and by predicate ("predicate").
 
-    Return UNSET if there are no assertions.
+    "domain" also has the number of all assertions, as the type "ALL". Return UNSET if there are no assertions.
     """
     if not assertions:
         return UNSET
@@ -730,7 +730,7 @@ def _make_folder(folder: str) -> None:
         os.mkdir(folder)
     except OSError as error:
         raise OutputError(f"Could not create directory {folder}: {reason_of(error)}") from None
-    note_new_folder(folder)
+    note_new_folder(folder)  # so that it is removed again if its files do not appear
 
 
 def output_folder(option: str | None, kb_file: str) -> str:

@@ -71,7 +71,8 @@ class ValidatedRun(Shown):
         Raises UsageError if the run has errors or the file is an input, OutputError if the file cannot be written.
         """
         text = self.text  # raises UsageError if the run has errors
-        output = PlannedOutput("path", path=os.fspath(path), existing=Existing.REPLACED)
+        name_in_messages = "path"  # that of the argument
+        output = PlannedOutput(name_in_messages, path=os.fspath(path), existing=Existing.REPLACED)
         OutputPlan(self._inputs, [output]).check()
         write_whole(path, utf8_blocks([text]))
 
@@ -143,9 +144,9 @@ def _lengths_of(document_list: DocumentList | None) -> dict[str, float] | None:
 
 
 def _read_documents(documents: str | os.PathLike[str] | None) -> DocumentList | None:
-    """Return the documents of the task, which justifications may name, from the file that lists them; None without one.
+    """Return the documents of the task, read from the file with their list; None if no file is given.
 
-    Raises InputError if the file cannot be read.
+    Justifications may name these documents only. Raises InputError if the file cannot be read.
     """
     list_file = path_of(documents, "documents")
     return None if list_file is None else read_document_list(list_file)

@@ -32,7 +32,7 @@ from cs_score.cli.output import STDOUT, Destination, file_named, write_text
 from cs_score.cli.run_options import select_run_options
 from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.file_columns import detect_schema
-from cs_score.coldstart.options import Justifications, is_left_out, split_at_colons
+from cs_score.coldstart.options import JustificationLimits, is_left_out, split_at_colons
 from cs_score.coldstart.output_files import report_text
 from cs_score.coldstart.queries import QueryFiles, QuerySet
 from cs_score.preparation.pooling import documents_per_node, kept_lines
@@ -336,7 +336,7 @@ def generate_queries(command_line: CommandLine, session: Session) -> int:
     # an error in the reference program.
     session.read_documents()
     queries = session.read_queries()
-    limits = RunLimits(Justifications.parse(command_line.text("-justifications")))
+    limits = RunLimits(JustificationLimits.parse(command_line.text("-justifications")))
     session.remark(*queries.remarks)
     has_run = len(command_line.positional_words) > 2  # queries, output and run
     if has_run:
@@ -491,7 +491,7 @@ def _check_assessments(session: Session, file: str) -> CheckedRun:
 
     Assessments are loaded and checked in the same way as runs.
     """
-    no_limits = Justifications(None, None)
+    no_limits = JustificationLimits(None, None)
     checked_assessments = session.check_runs([file], no_limits)
     if checked_assessments.loading.links.responses:
         raise InputError("this is a run", file=file, remedy="cs-score validate-run validates runs")

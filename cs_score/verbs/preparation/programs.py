@@ -25,7 +25,7 @@ from cs_score.cli.core import (
 from cs_score.cli.output import Destination, is_terminal, print_unless_quiet, write_text
 from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.linking import expand_folder
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.coldstart.output_files import closing_line, report_bytes, report_for_stderr, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.preparation.assessments import CheckedPool, check_pool
@@ -190,7 +190,7 @@ class Session:
         return load_queries([query_file], id_base=None, problems=self.problems, length_by_document=lengths)
 
     def check_runs(
-        self, files: Sequence[str], justifications: Justifications | None = None, depth: str = ""
+        self, files: Sequence[str], justifications: JustificationLimits | None = None, depth: str = ""
     ) -> CheckedRun:
         """Read files as one run with answers to the queries, and return it after all checks.
 
@@ -200,7 +200,7 @@ class Session:
         documents = self.read_documents()
         depth_limit = Depth.parse(depth)
         if justifications is None:
-            justifications = Justifications.parse(self._command_line.text("-justifications"))
+            justifications = JustificationLimits.parse(self._command_line.text("-justifications"))
         for file in files:
             check_exists(file)
         queries = self.read_queries(documents)

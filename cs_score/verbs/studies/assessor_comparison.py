@@ -447,7 +447,7 @@ def _agreement(slot: str, judgments_by_unit: JudgmentsByUnit, settings: Resampli
     limits = kappa_limits(sorted_judgments, settings)
     return AssessorAgreement(
         slot=slot,
-        both=len(pairs),
+        both=len(pairs),  # the number of answers judged by both assessors
         agreed=sum(first == second for first, second in pairs),
         kappa=kappa(pairs),
         kappa_low=limits.low,

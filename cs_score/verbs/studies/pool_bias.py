@@ -247,7 +247,7 @@ def _orphans(removed: set[Assessment], assessments: Sequence[Assessment]) -> set
 
     `removed` are the assessments that leave the pool, and `assessments` all lines of the pool.
     """
-    # The targets of the remaining assessments are the queries about their answers.
+    # `follow_on_id` is the id of the query about the answer of an assessment.
     remaining_follow_ons = {assessment.follow_on_id for assessment in assessments if assessment not in removed}
     orphans = set()
     for assessment in assessments:
@@ -265,7 +265,7 @@ def _pool_without(pool: Sequence[Input], removed_lines: Sequence[PoolLine]) -> l
     files: list[Input] = []
     for file in pool:
         name = name_of(file)
-        removed_numbers = {line.line for line in removed_lines if line.file == name}
+        removed_numbers = {pool_line.line for pool_line in removed_lines if pool_line.file == name}
         remaining_lines = _lines_without(file, removed_numbers)
         if any(remaining_lines):
             files.append(InMemory(name_without_compression(name), b"\n".join(remaining_lines)))
@@ -341,8 +341,8 @@ def pool_bias(
         contribution_by_team=_contributions_of_teams(gold.links.assessments, scored_by_run, team_by_run),
     )
     # This scores the runs of each team again, against a smaller pool.
-    left_out_score_by_run = study.left_out_scores(progress)
-    return study.document(left_out_score_by_run)
+    score_without_team_by_run = study.left_out_scores(progress)
+    return study.document(score_without_team_by_run)
 
 
 class _Study(Record):
@@ -372,11 +372,11 @@ class _Study(Record):
         for team, contribution in self.contribution_by_team.items():
             if contribution.removed:
                 contributing_teams.append(team)
-        left_out_score_by_run = self.scores()
+        score_without_team_by_run = self.scores()
         # `progress` yields the teams themselves, and shows how many it has yielded.
         for team in progress(contributing_teams, "leaving out"):
-            left_out_score_by_run.update(self._scores_without(team))
-        return left_out_score_by_run
+            score_without_team_by_run.update(self._scores_without(team))
+        return score_without_team_by_run
 
     def _scores_without(self, team: str) -> dict[str, float]:
         """Return the scores of a team's runs against the pool without what only this team contributed, by run id."""
@@ -386,20 +386,21 @@ class _Study(Record):
         scored_again = self.pooled_runs.score(gold_without_team, runs_of_team)
         return _scores_by_run(scored_again, self.measure)
 
-    def document(self, left_out_score_by_run: Mapping[str, float]) -> PoolBiasDocument:
+    def document(self, score_without_team_by_run: Mapping[str, float]) -> PoolBiasDocument:
         """Return the document of the study, with both scores and both ranks of each run."""
         score_by_run = self.scores()
         rank_by_run = _rank_by_run(score_by_run)
-        left_out_rank_by_run = _rank_by_run(left_out_score_by_run)
+        rank_without_team_by_run = _rank_by_run(score_without_team_by_run)
+        scores_without_team = [score_without_team_by_run[run_id] for run_id in score_by_run]
         runs = []
         for run_id, score in score_by_run.items():
-            score_without_team = LeftOut(score=left_out_score_by_run[run_id], rank=left_out_rank_by_run[run_id])
-            runs.append(self._pooled_run(run_id, score, rank_by_run[run_id], score_without_team))
+            without_team = LeftOut(score=score_without_team_by_run[run_id], rank=rank_without_team_by_run[run_id])
+            runs.append(self._pooled_run(run_id, score, rank_by_run[run_id], without_team))
         return PoolBiasDocument(
             task=COLD_START_MODE,
             measure=str(self.measure),
             runs=tuple(runs),
-            tau_b=tau_b(score_by_run.values(), left_out_score_by_run.values()),
+            tau_b=tau_b(score_by_run.values(), scores_without_team),
             signatures=self._signatures(),
         )
 
@@ -457,6 +458,7 @@ def _rows_of_runs(bias: PoolBiasDocument) -> Iterator[dict[str, Any]]:
     for run in sorted(bias.runs, key=lambda run: run.rank):
         scenario = run.scenarios[_SCENARIO_MEASURE]
         cells = asdict(run)
+        # The table has the parts of nested records in columns of their own.
         cells["left_out"] = run.left_out.score
         cells["rank_left_out"] = run.left_out.rank
         cells["f1"] = scenario.score

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cs_score.base.records import replace
 from cs_score.coldstart import linking
-from cs_score.coldstart.options import Justifications
+from cs_score.coldstart.options import JustificationLimits
 from cs_score.coldstart.queries import load_queries
 from cs_score.preparation.prepared_runs import RunLimits, check_run
 from cs_score.problems.log import ProblemLog
@@ -161,7 +161,7 @@ def _follow_ons(inputs: Inputs) -> set[str]:
     """Return the ids of the follow-on queries that validation of the run has made."""
     queries = load_queries([str(inputs.folder / "q.xml")], None, ProblemLog())
     run = str(inputs.folder / "run.tab")
-    checked = check_run([run], queries, RunLimits(Justifications.parse("1:3")), ProblemLog())
+    checked = check_run([run], queries, RunLimits(JustificationLimits.parse("1:3")), ProblemLog())
     return set(checked.loading.links.follow_ons)
 
 

@@ -47,7 +47,8 @@ def summary_of(line: AnyLine, indexed_run: IndexedRun) -> document.LineSummary:
 def _summary_of_response(line: Response, indexed_run: IndexedRun) -> document.LineSummary:
     """Return the summary of a response: its place, query and value, its category, and what it counts as."""
     indexed_query = indexed_run.query(line.query.base_id)
-    row = indexed_query.row_by_index.get(line.index)
+    row = indexed_query.row_by_index.get(line.index)  # None for a line outside all rows: it was not counted
+    # The file may have lines of other runs. They have no labels here.
     labels: Labels = indexed_query.labels.get(line.index, ()) if indexed_run.is_of_run(line) else ()
     return document.LineSummary(
         file=line.file,
@@ -105,7 +106,7 @@ def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Ca
     Three rules are tried before the assessment: on wrong parents, on nodes without a name, and on duplicates. The first
     of them that applies decides.
     """
-    labels = indexed_query.labels.get(line.index, ())
+    labels = indexed_query.labels.get(line.index, ())  # every counted line has labels
     if indexed_query.placement is None or not labels:
         return None
     assessment = indexed_query.assessment_by_index.get(line.index)

@@ -679,7 +679,10 @@ class QueryExplanation(Record):
     stopped_by: str | None
 
     def tree(self, *, with_lines: bool = True) -> Iterator[Tree]:
-        """Yield texts about the query: its question, its classes, its lines (if `with_lines`) and its rows."""
+        """Yield texts about the query, in a tree: its question, classes, lines (if `with_lines`), rows, and rankings.
+
+        A list is a text with the texts below it. The last part tells the average precision of the query.
+        """
         yield from self.query_step.tree("Query ")
         yield from self._slots_and_entry_points()
         if self.stopped_by:

@@ -38,7 +38,7 @@ def explain_everything(
     missed_classes = _missed_classes(shown_mistakes, indexed_run)
     queries = _queries_of(explained_lines, missed_classes)
     writer = _StepWriter(indexed_run, shown_mistakes)
-    # The explanations are made in this order, in which their texts are numbered.
+    # The order of these calls matters: they number the texts.
     return document.RunExplanations(
         left_out=len(line_by_place) - len(places),
         lines=[writer.line_steps(line) for line in explained_lines],

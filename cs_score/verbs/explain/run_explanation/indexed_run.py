@@ -259,19 +259,20 @@ class IndexedQuery:
         short_name = ":".join(query_id_and_two_components)
         return self._rank_step_by_node.get(name) or self._rank_step_by_node.get(short_name)
 
-    def why_not_ranked(self, name: str | None) -> str | None:
+    def why_not_ranked(self, full_node_id: str | None) -> str | None:
         """Return why a node of the query is in no ranking; None if it is in one.
 
-        `name` is the full node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `full_node_id` is such as `CS14_0001:E1`; None means the node of a line without a node id.
         """
-        if name is None:
+        if full_node_id is None:
             return "the run has no node ids (eight columns), so that nothing of it is ranked"
         if self._why_nothing_ranked is not None:
             return self._why_nothing_ranked
-        if self.rank_step(name) is not None:
+        is_ranked = self.rank_step(full_node_id) is not None
+        if is_ranked:
             return None
-        reason = f"node {name} belongs to no query"
-        if name.startswith(":"):
+        reason = f"node {full_node_id} belongs to no query"
+        if full_node_id.startswith(":"):
             reason += ": it has no parent line before it, so that its id lacks the prefix of one"
         return reason
 

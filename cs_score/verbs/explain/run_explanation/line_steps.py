@@ -14,7 +14,7 @@ from cs_score.base.records import replace
 from cs_score.coldstart.limits import DISCARD_CODES, Discard
 from cs_score.coldstart.lines import Assessment, LinkedQuery, Response, SkippedLine, node_confidence
 from cs_score.coldstart.near_misses import small_differences
-from cs_score.coldstart.options import DISCIPLINES, Justifications
+from cs_score.coldstart.options import DISCIPLINES, JustificationLimits
 from cs_score.coldstart.tab_files import UnreadLine, is_blank_or_comment, split_columns
 from cs_score.problems.log import Place
 from cs_score.verbs.explain.run_explanation import document
@@ -281,8 +281,8 @@ def _explain_limits(line: Response, indexed_run: IndexedRun) -> document.Kept:
     )
 
 
-def _limit_in_words(discard: Discard, limits: Justifications) -> str:
-    """Return the limit by which a line is discarded: `B = 3 for each node`."""
+def _limit_in_words(discard: Discard, limits: JustificationLimits) -> str:
+    """Return the limit by which a line is discarded, of the limits `A:B` on justifications: `B = 3 for each node`."""
     if discard.limit == "parent":
         return "all lines that give the answer which its query asks about were discarded, or there are none"
     if discard.limit == "single-valued":

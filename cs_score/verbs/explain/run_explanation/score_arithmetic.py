@@ -99,11 +99,11 @@ class _Mean(NamedTuple):
     arithmetic: str
 
 
-def _explain_mean_of(values: Sequence[float], score: str) -> _Mean:
+def _explain_mean_of(values: Sequence[float], score_name: str) -> _Mean:
     """Return the mean of the values of a score (`P`, `R` or `F1`) with its arithmetic."""
     mean = sum_from_left(values) / len(values)
     terms = " + ".join([f"{value:.4f}" for value in values])
-    return _Mean(mean, f"{score} = ({terms}) / {len(values)} = {mean:.4f}")
+    return _Mean(mean, f"{score_name} = ({terms}) / {len(values)} = {mean:.4f}")
 
 
 # ---- Nodes in rankings

@@ -45,6 +45,7 @@ class Selectors:
         UsageError if the selector has no number, InputError if there is no such line.
         """
         file_name, _, number = selector.rpartition(":")
+        # No file has so many lines that a number needs 12 digits, and int() refuses thousands of them.
         is_number_of_line = number.isascii() and number.isdecimal() and len(number) < 12
         if not is_number_of_line:
             raise UsageError(f"--line {selector}: the number of a line is needed, 12 or FILE:12")
@@ -124,7 +125,7 @@ class Selectors:
             return [] if follow_on is None else [follow_on]
         # An LDC query has been expanded to one query for each of its entry points.
         base_ids = query.expansion_ids or (short_id,)
-        return [self._links.link_first_hop_query(self._query_by_id[base_id]) for base_id in base_ids]
+        return [self._links.linked_query_of(self._query_by_id[base_id]) for base_id in base_ids]
 
     def _full_id_of(self, short_id: str) -> str:
         """Return the full id of the query with a short id: `00fb79cef8` -> `CSSF17_ENG_00fb79cef8`.
