@@ -118,16 +118,18 @@ def _quotient(ratio: Ratio) -> float | None:
     return quotient
 
 
-def measure_formula(task: str, names: Sequence[str]) -> MeasureFormula:
-    """Return the formula that computes the measures called `names` from the statistics of a task's units.
+def measure_formula(task: str, measure_names: Sequence[str]) -> MeasureFormula:
+    """Return the formula that computes measures from the statistics of a task's units.
 
     Raises UsageError for a name that no measure of the task has.
     """
     if task == COLD_START_MODE:
-        measures = [parse_measure(name) for name in names]
-        return MeasureFormula(names=tuple(names), columns=sum_columns_of(measures), formula=formula_of(measures))
+        measures = [parse_measure(measure_name) for measure_name in measure_names]
+        return MeasureFormula(
+            names=tuple(measure_names), columns=sum_columns_of(measures), formula=formula_of(measures)
+        )
     mode = mode_named(task)  # the rules of an evidence task
-    return MeasureFormula(names=tuple(names), columns=mode.columns, formula=mode.formula_of(names))
+    return MeasureFormula(names=tuple(measure_names), columns=mode.columns, formula=mode.formula_of(measure_names))
 
 
 def units_of_runs(ids_of_runs: Iterable[tuple[str, ...]]) -> list[Unit]:
@@ -238,11 +240,11 @@ class _PairTests(Record):
 
 
 def compare_rows(
-    names: Sequence[str], tables: Sequence[UnitTable], formula: MeasureFormula, resampling: Resampling
+    run_names: Sequence[str], tables: Sequence[UnitTable], formula: MeasureFormula, resampling: Resampling
 ) -> RowTests:
     """Test which rows of a leaderboard differ significantly from each other, or from the baseline of `resampling`.
 
-    `names` and `tables` are the runs from best to worst by the only measure of `formula`. A unit that a run was not
+    `run_names` and `tables` are the runs from best to worst by the only measure of `formula`. A unit that a run was not
     scored on has zeros. Without units no row differs from another. If there are more than `MOST_SYSTEMS` runs and no
     baseline, nothing is tested. A comparison of the same runs makes the same tests.
     """
@@ -253,15 +255,15 @@ def compare_rows(
     if run_count > MOST_SYSTEMS and not resampling.baseline:
         untested_rows = [TestedRow()] * run_count
         return RowTests(untested_rows, notes=(_note_of_too_many_pairs(run_count),))
-    pairs = family_pairs(names, resampling)
+    pairs = family_pairs(run_names, resampling)
     systems = formula.systems(tables, units, resampling)
     tests = family_tests(systems, pairs)
-    row_pairs = _row_pairs(names, systems, tests)
+    row_pairs = _row_pairs(run_names, systems, tests)
     return RowTests(
         rows=_tested_rows(systems, tests),
         family=tests.family,
         verdict=verdict_of(row_pairs, tests.family, formula.names[0], systems.settings.significance_level),
-        notes=_notes_on_rows(names, systems, tests),
+        notes=_notes_on_rows(run_names, systems, tests),
     )
 
 
@@ -286,19 +288,19 @@ def _tested_rows(systems: ResampledSystems, tests: FamilyTests) -> list[TestedRo
     return pair_tests.against_baseline(baseline)
 
 
-def _row_pairs(names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> list[_RowPair]:
+def _row_pairs(run_names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> list[_RowPair]:
     """Return the tested pairs of rows with the difference of their scores under the only measure."""
     scores = systems.observed_scores[:, 0].tolist()
     row_pairs = []
     for (first, second), p in zip(tests.pairs, tests.p_adjusted[0]):
-        row_pairs.append(_RowPair(names[first], names[second], scores[second] - scores[first], p))
+        row_pairs.append(_RowPair(run_names[first], run_names[second], scores[second] - scores[first], p))
     return row_pairs
 
 
-def _notes_on_rows(names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> tuple[Note, ...]:
+def _notes_on_rows(run_names: Sequence[str], systems: ResampledSystems, tests: FamilyTests) -> tuple[Note, ...]:
     """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
     [unit_count] = count_units_with_content(systems)  # there is one number, as there is only one measure
-    copies = groups_of_copies(systems, names, tests.pairs)
+    copies = groups_of_copies(systems, run_names, tests.pairs)
     notes_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.significance_level)
     notes_on_near_copies = note_on_copies(copies)
     return notes_on_units + notes_on_near_copies
@@ -511,7 +513,7 @@ def _limits_of(resampled_taus: Floats, excluded_share: float) -> RankingLimits |
 def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled_scores: Floats | None) -> FirstPlace:
     """Return the runs in first place of a ranking, and the share of resamples in which each run is first.
 
-    `scores` has the score of each run, None for a run without one; runs are known by their positions there.
+    `scores` has the score of each run, None for a run without score; runs are known by their positions there.
     `resampled_scores` are the scores (runs, N) in N resamples; without them there are no shares.
     """
     score_by_position = {position: score for position, score in enumerate(scores) if score is not None}

@@ -74,15 +74,15 @@ def run_names(runs: Sequence[OneRun]) -> list[str]:
     return unique_ids(names)
 
 
-def names_by_file(files: Sequence[Input], names: Sequence[str]) -> dict[str, str]:
+def names_by_file(files: Sequence[Input], names_of_systems: Sequence[str]) -> dict[str, str]:
     """Return the name of each system by every text that a user may type for its file: `{"a/run.tab": "run1", ...}`.
 
-    The texts are the path of the file, its file name, and the name that `system_names` gives it. `names` are the names
-    of the systems in the `files`. A text for several systems is left out.
+    The texts are the path of the file, its file name, and the name that `system_names` gives it. `names_of_systems` are
+    the names of the systems in the `files`. A text for several systems is left out.
     """
     name_by_text: dict[str, str] = {}
     ambiguous_texts = set()
-    for file, distinct_file_name, name in zip(files, system_names(files), names):
+    for file, distinct_file_name, name in zip(files, system_names(files), names_of_systems):
         path = name_of(file)
         for text in {path, os.path.basename(path), distinct_file_name}:
             name_of_earlier_system = name_by_text.setdefault(text, name)

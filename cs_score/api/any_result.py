@@ -103,10 +103,10 @@ class AnyResult(ShownDocument, Generic[Source]):
         Raises UsageError, which names the method, for a result that was loaded from JSON: it has no source.
         """
         if self._source is None:
-            raise self._missing_source(method)
+            raise self._missing_source_error(method)
         return self._source
 
-    def _missing_source(self, method: str) -> UsageError:
+    def _missing_source_error(self, method: str) -> UsageError:
         """Return the error that `method` cannot be called, since the result was loaded and has no source."""
         return UsageError(f"{method} needs {self._source_in_words} again")
 

@@ -103,7 +103,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         task lacks and for a result that was loaded from JSON, InputError if the predictions cannot be scored.
         """
         if self._files is None:
-            raise self._missing_source("rescore")
+            raise self._missing_source_error("rescore")
         options_of_task = mode_named(self.task).options.__struct_fields__
         _check_options(f"rescore of {self.task}", options, options_of_task)
         new_options = dict(self._files.options)

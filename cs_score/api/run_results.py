@@ -476,7 +476,8 @@ def _planned_files(
 ) -> list[PlannedOutput]:
     """Return the files that a result is written to, after checking that all of them may be written.
 
-    `switches` are the switches of a command line that would write the same files. Raises UsageError or OutputError.
+    `switches` are the switches of a command line that would write the same files. Raises UsageError or OutputError if a
+    file may not be written.
     """
     # A file of an earlier call with the same prefix is replaced, but the problem report must be a new file.
     planned_files = []

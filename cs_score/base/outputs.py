@@ -182,7 +182,7 @@ def _rename(temporary: str, target: str, *, with_backup: bool) -> _Renamed:
         os.replace(temporary, target)
     except OSError as error:
         _remove_backup(backup)
-        raise cannot_write(target, error) from None
+        raise writing_error(target, error) from None
     return _Renamed(target, backup)
 
 
@@ -249,12 +249,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with opened as file:
             yield file
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise writing_error(path, error) from None
 
 
 @contextlib.contextmanager
 def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a device or a pipe for writing. If it is a terminal, control characters are escaped. Raises OSError."""
+    """Open a device or a pipe for writing. If it is a terminal, control characters are escaped.
+
+    Raises OSError if that is impossible.
+    """
     with _open_device(path) as device:
         if not device.isatty():
             yield device
@@ -265,7 +268,7 @@ def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Return a device or a pipe that is opened for writing. Raises OSError.
+    """Return a device or a pipe that is opened for writing. Raises OSError if that is impossible.
 
     Standard output may be redirected to a file. If this file were opened by its path, it would be overwritten from its
     beginning. Therefore a copy of the open descriptor is returned, which writes after what is there already.
@@ -278,9 +281,9 @@ def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
 
 @contextlib.contextmanager
 def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a temporary file in the folder of `path` that is renamed to `path` when the block ends. Raises OSError.
+    """Open a temporary file in the folder of `path` that is renamed to `path` when the block ends.
 
-    If the block fails, the temporary file is removed.
+    If the block fails, the temporary file is removed. Raises OSError if the file cannot be made or renamed.
     """
     target = os.path.realpath(path)
     temporary = _temporary_path(target)
@@ -343,7 +346,7 @@ def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
         try:
             os.mkdir(temporary, mode)
         except OSError as error:
-            raise cannot_write(path_beside, error) from None
+            raise writing_error(path_beside, error) from None
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)  # does nothing if the folder was not made
@@ -357,7 +360,10 @@ def _path_among_temporary_files() -> str:
 
 
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
-    """Write blocks one after the other to a file, which appears whole or not at all. Raises OutputError."""
+    """Write blocks one after the other to a file, which appears whole or not at all.
+
+    Raises OutputError if writing fails.
+    """
     with whole_file(path) as file:
         file.writelines(blocks)
 
@@ -368,9 +374,9 @@ def write_packed(path: str, blocks: Iterable[bytes]) -> None:
 
 
 def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
-    """Write several files, each given by its path and blocks of bytes; all appear, or none. Raises OutputError.
+    """Write several files, each given by its path and blocks of bytes; all appear, or none.
 
-    A file is compressed if its name says so, as by `write_packed`.
+    A file is compressed if its name says so, as by `write_packed`. Raises OutputError if writing fails.
     """
     with outputs_together():
         for path, blocks in files:
@@ -399,7 +405,7 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
     """Write a folder with subfolders and files in these; it appears whole or not at all.
 
     `folders` are the names of the subfolders. Names of files may come from inputs, so that a name with a slash or `..`
-    is refused. Raises OutputError.
+    is refused. Raises OutputError if writing fails.
     """
     temporary = _temporary_path(os.fspath(path))
     try:
@@ -409,7 +415,7 @@ def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: It
     except BaseException as error:
         _remove(temporary)
         if isinstance(error, OSError):
-            raise cannot_write(path, error) from None
+            raise writing_error(path, error) from None
         raise
 
 
@@ -462,7 +468,7 @@ def _make_new_folder(path: str, option: str) -> None:
     try:
         os.makedirs(path)
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise writing_error(path, error) from None
     note_new_folder(path)
 
 
@@ -481,7 +487,7 @@ def utf8_blocks(pieces: Iterable[str]) -> Iterator[bytes]:
     yield b"".join(parts)
 
 
-def cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:
+def writing_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
     """Return the error that an output cannot be written, with the reason of the operating system.
 
     `Could not write out/run.json: Permission denied`
@@ -535,10 +541,10 @@ class OwnOption(Record):
         pattern = self.formats.get(ending_of(path))
         may_lack_ending = self.takes_dash and is_stream(path)
         if pattern is None and not may_lack_ending:
-            raise self._wrong_ending(path)
+            raise self._wrong_ending_error(path)
         yield PlannedOutput(self.name, path, existing=Existing.RECOGNISED, pattern=pattern)
 
-    def _wrong_ending(self, path: str) -> UsageError:
+    def _wrong_ending_error(self, path: str) -> UsageError:
         """Return the error for a path with none of the expected endings, such as `.json`; it proposes another path."""
         *first_endings, last_ending = self.formats
         endings = f"{', '.join(first_endings)} or {last_ending}" if first_endings else last_ending

@@ -156,7 +156,7 @@ class ProcessPool(Generic[T, R]):
         """Send pending items to workers that are free, and return the futures of items whose worker has died."""
         failed_futures = []
         while self._pending:
-            connection = self._free_worker()
+            connection = self._free_worker()  # the pipe to the worker
             if connection is None:
                 break
             future, item = self._pending.popleft()
@@ -235,7 +235,7 @@ class ProcessPool(Generic[T, R]):
         return None
 
     def _start_worker(self) -> Connection:
-        """Start a worker process, and return the pipe to it. Raises OSError."""
+        """Start a worker process, and return the pipe to it. Raises OSError if that is impossible."""
         owner_end, worker_end = multiprocessing.Pipe()
         # A worker that is forked inherits the owner's ends of all pipes, and has to close them.
         are_forked = workers_share_memory()

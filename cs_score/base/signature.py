@@ -56,7 +56,7 @@ class Signature(Record):
         """Return the signature that a line of text shows. Raises UsageError for a text that is no signature."""
         match = _LINE.fullmatch(text)
         if match is None:
-            raise _no_signature(text)
+            raise _no_signature_error(text)
         words = re.findall(_WORD, match["settings"])
         try:
             return cls(
@@ -67,7 +67,7 @@ class Signature(Record):
                 version=match["version"],
             )
         except UnicodeDecodeError:  # the bytes that a word has as escapes, such as `%FF`, may not be UTF-8
-            raise _no_signature(text) from None
+            raise _no_signature_error(text) from None
 
     def of(self, measure: str) -> Signature:
         """Return the signature of another measure of the same result."""
@@ -85,7 +85,7 @@ class Signature(Record):
 _EXAMPLE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75ecd6")
 
 
-def _no_signature(text: str) -> UsageError:
+def _no_signature_error(text: str) -> UsageError:
     """Return the error that a text is no signature; it shows an example of a signature."""
     return UsageError(f"not a signature, which looks like {_EXAMPLE}: {text or 'nothing'}")
 

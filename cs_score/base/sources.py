@@ -356,7 +356,10 @@ def read_delimited(file: Input) -> Delimited:
 
 
 def _decode_table(data: bytes, file: str) -> str:
-    """Return the text of a table, without the byte order mark that spreadsheets write. Raises InputError."""
+    """Return the text of a table, without the byte order mark that spreadsheets write.
+
+    Raises InputError if the file is not in UTF-8.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

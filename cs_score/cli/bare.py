@@ -60,7 +60,7 @@ def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
     """Score the runs of a call, and write its tables, its error report and the file of --problems.
 
     Returns the exit status, which also holds the result. Either all files are written or none of them. Problems of the
-    input are added to `problems`. Raises InputError or OutputError.
+    input are added to `problems`. Raises InputError if a file is wrong, and OutputError if writing fails.
     """
     # While the block runs, the result can read the text of its debug file from a temporary folder.
     with paused_garbage_collection(), _score_as_one_run(call, problems) as result:
@@ -128,8 +128,8 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     """Score all runs of a call as if they were one run, as the reference does, and give the result to the block.
 
     The debug file of a large run is kept in a temporary folder until the block ends, so the result has to be written
-    inside the block. Raises InputError. If an error stops the scoring, the tables that are complete then are written
-    before it is raised.
+    inside the block. Raises InputError if a file is wrong. If an error stops the scoring, the tables that are complete
+    then are written before it is raised.
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
@@ -173,9 +173,10 @@ def _score_whole_run(
 
 
 def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozenset[Input], problems: ProblemLog) -> Run:
-    """Load the assessments and all runs of a call, in the order of the files, as a single run. Raises InputError.
+    """Load the assessments and all runs of a call, in the order of the files, as a single run.
 
-    `knowledge_bases` are the files that have to become runs first. With --validate the runs are validated.
+    `knowledge_bases` are the files that have to become runs first. With --validate the runs are validated. Raises
+    InputError if a file is wrong.
     """
     if gold.validates or knowledge_bases:
         run = load_with_preparation(gold, call.run_and_pool_files, knowledge_bases, problems)

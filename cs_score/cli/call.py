@@ -67,7 +67,7 @@ class Call(Runs):
         `output` is the prefix of the files with tables, or the stream to which all tables are written; if it is None,
         no table is written. `output_option` is the option that names it, for messages. `further_outputs` are the files
         that are written beside the tables and the file of --problems. `error_report` is the file or stream for
-        problems, `json_file` the file for the JSON document, None without one. Raises UsageError for options with
+        problems, `json_file` the file for the JSON document, None for no file. Raises UsageError for options with
         impossible values, and UsageError or OutputError if an output may not be written.
         """
         super().__init__(command_line)
@@ -214,10 +214,10 @@ class Call(Runs):
         return unit_statistics.intervals(result, self.resampling)
 
     def write(self, result: Result, intervals: Sequence[ScoreIntervals] = (), *, was_stopped: bool = False) -> None:
-        """Write the tables and the JSON document of a result, if the command line asks for them. Raises OutputError.
+        """Write the tables and the JSON document of a result, if the command line asks for them.
 
         If an error stopped the scoring (`was_stopped`), only the files with complete tables are written; a stream gets
-        all tables that were made.
+        all tables that were made. Raises OutputError if writing fails.
         """
         if self.json_file is not None and not was_stopped:
             self._write_json(documents.json_text(result, intervals), self.json_file)
@@ -232,7 +232,7 @@ class Call(Runs):
     def _write_tables_to_stream(
         self, destination: Destination, result: Result, intervals: Sequence[ScoreIntervals]
     ) -> None:
-        """Write all tables of a result to standard output or standard error. Raises OutputError."""
+        """Write all tables of a result to standard output or standard error. Raises OutputError if writing fails."""
         for blocks in outputs.stream_blocks(result, self.layout, self.params_file_text, intervals):
             destination.write(blocks)
 
@@ -250,7 +250,7 @@ class Call(Runs):
         return RecordingLog() if "--problems" in self.command_line else ProblemLog()
 
     def write_problems(self, problems: ProblemLog, error: CsScoreError | None = None) -> None:
-        """Write the file of --problems, if it was asked for. Raises OutputError.
+        """Write the file of --problems, if it was asked for. Raises OutputError if writing fails.
 
         `error` is the error that ended the scoring, or None. If it is about an input, it is written to the file, too.
         """

@@ -246,7 +246,7 @@ def _words_for_completion(choices: Choices, command: click.Command) -> Sequence[
     """Return the words that completion offers. If `choices` is a function, it is called for the command's task."""
     if not callable(choices):
         return choices
-    if not isinstance(command, Command):
+    if not isinstance(command, Command):  # a group of click, which has no task
         return ()
     _, task = command.verb_and_task
     return tuple(choices(task))
@@ -363,12 +363,12 @@ class CommandLine:
         return plan
 
 
-def _files_in_folders(names: Iterable[str]) -> list[str]:
+def _files_in_folders(possible_folders: Iterable[str]) -> list[str]:
     """Return the paths of all files in the folders among some names; names of anything else are passed over."""
     paths: list[str] = []
-    for name in names:
-        if os.path.isdir(name):
-            paths.extend(entry.path for entry in os.scandir(name))
+    for path in possible_folders:
+        if os.path.isdir(path):
+            paths.extend(entry.path for entry in os.scandir(path))
     return paths
 
 

@@ -36,7 +36,7 @@ def remove_earlier_tables(command_line: CommandLine, view: DocumentView) -> None
     """Check that tables can be written into the folder that -o names, and remove the tables of an earlier call.
 
     `view` says which tables there are. A file with the name of a table is removed only if it begins with the columns of
-    that table. Nothing happens if -o names no folder. Raises UsageError or OutputError.
+    that table. Nothing happens if -o names no folder. Raises UsageError or OutputError if a file may not be written.
     """
     folder = command_line.folder
     if folder is None:

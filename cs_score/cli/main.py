@@ -100,16 +100,16 @@ def _indented_list(names: Sequence[str], width: int) -> str:
     return textwrap.indent(text, "  ") + "\n"
 
 
-def _rows_of_group(names: Sequence[str]) -> list[tuple[str, str]]:
+def _rows_of_group(command_names: Sequence[str]) -> list[tuple[str, str]]:
     """Return a row of help for each command: its name and its summary.
 
     The commands of a family, such as `bundle codabench` and `bundle evalai`, share one row for `bundle`.
     """
     rows = []
-    for name in names:
-        family, _, second_word = name.partition(" ")
+    for command_name in command_names:
+        family, _, second_word = command_name.partition(" ")
         if family not in SECOND_WORDS_BY_FIRST:
-            rows.append((name, COMMANDS[name].summary))
+            rows.append((command_name, COMMANDS[command_name].summary))
             continue
         second_words = SECOND_WORDS_BY_FIRST[family]
         if second_word == second_words[0]:  # the row stands at the first command of the family

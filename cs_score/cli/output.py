@@ -261,7 +261,7 @@ def _text_for_terminal(text: str, stream: str) -> str:
 
 
 def print_text(text: str, add_colours: Callable[[str], str] | None = None) -> None:
-    """Print a text on standard output, with one line feed at its end. Raises OutputError.
+    """Print a text on standard output, with one line feed at its end. Raises OutputError if writing fails.
 
     Control characters, and characters that the encoding of standard output lacks, are written as escapes. If standard
     output is a terminal with colours, `add_colours` is called for the text, and what it returns is printed.

@@ -230,7 +230,7 @@ class Runs(Scoring):
     def read_gold(self, options: Options, assessments: Sequence[Input]) -> ColdStartGold:
         """Read the queries and the assessments, and return them as gold for scoring with `options`.
 
-        Raises InputError.
+        Raises InputError if a file is wrong.
         """
         return with_pool(open_gold(self.query_files, options), assessments)
 
@@ -245,7 +245,7 @@ class Runs(Scoring):
     def load_single_run(
         self, gold: ColdStartGold, run: OneRun, pool: Sequence[Input] = (), problems: ProblemLog | None = None
     ) -> Run:
-        """Load one run, to be scored separately from the others. Raises InputError.
+        """Load one run, to be scored separately from the others. Raises InputError if a file is wrong.
 
         `pool` are the files of assessments, which are loaded before the run; callers leave them out if `gold` has the
         assessments already. A knowledge base is first validated and resolved into a run. Problems are added to
@@ -268,7 +268,7 @@ class Runs(Scoring):
         Raises InputError if a file cannot be loaded.
         """
         loaded_run = self.load_single_run(gold, run, pool, problems)
-        if run not in self._runs_with_warnings:
+        if run not in self._runs_with_warnings:  # one run may be loaded several times
             self._runs_with_warnings.append(run)
             _warn_about_run(loaded_run, name_of(run.file))
         return loaded_run
@@ -333,7 +333,10 @@ class Runs(Scoring):
     # -- Several runs
 
     def score_all(self) -> systems.Systems:
-        """Score each of several runs separately, and return their results by name. Raises UsageError or InputError."""
+        """Score each of several runs separately, and return their results by name.
+
+        Raises UsageError for wrong options, and InputError for wrong files.
+        """
         with paused_garbage_collection():
             runs_with_gold = self.read_queries_and_find_runs()
             runs = runs_with_gold.runs
@@ -428,7 +431,10 @@ class Runs(Scoring):
         return options_of_b, names_of_changes
 
     def _score_again(self, run: OneRun, assessments: Sequence[Input], options: Options) -> AnalysedRun:
-        """Read a run and its assessments again, and score the run with other options. Raises InputError."""
+        """Read a run and its assessments again, and score the run with other options.
+
+        Raises InputError if a file is wrong.
+        """
         gold = self.read_gold(options, assessments)
         return scored.score_for_analysis(self.load_single_run(gold, run), options.policy)
 

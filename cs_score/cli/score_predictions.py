@@ -62,7 +62,7 @@ class PredictionsScored(Record):
         return dict(self.results)
 
     def write(self) -> None:
-        """Write the file of --per-item, if it was asked for. Raises OutputError."""
+        """Write the file of --per-item, if it was asked for. Raises OutputError if writing fails."""
         if self.item_file is not None:
             storage.write_packed(self.item_file, report.unit_blocks(self.result))
 
@@ -118,9 +118,10 @@ class PredictionsScored(Record):
 
 
 def score_predictions(task: str, command_line: CommandLine) -> PredictionsScored:
-    """Score each system in the predictions file of a command line. Raises UsageError or InputError.
+    """Score each system in the predictions file of a command line.
 
-    All faults of the command line are reported before anything is scored.
+    All faults of the command line are reported before anything is scored. Raises UsageError for wrong options, and
+    InputError for wrong files.
     """
     inputs = Predictions(task, command_line)
     plan = _plan_of_outputs(inputs, command_line)
@@ -138,10 +139,11 @@ def score_predictions(task: str, command_line: CommandLine) -> PredictionsScored
 
 
 def _plan_of_outputs(inputs: Predictions, command_line: CommandLine) -> OutputPlan:
-    """Return the checked plan of the files of -o, --per-item and --per-unit. Raises UsageError or OutputError.
+    """Return the checked plan of the files of -o, --per-item and --per-unit.
 
     The file of --per-item has the task's own statistics of each unit, and that of --per-unit has numerators and
-    denominators by each measure, in one form for all tasks.
+    denominators by each measure, in one form for all tasks. Raises UsageError or OutputError if a file may not be
+    written.
     """
     planned_outputs = [] if command_line.file is None else [command_line.file]
     item_file = command_line.get("--per-item")

@@ -63,7 +63,7 @@ class RunsScored(Record):
         return {run.run_id: replace(self.result, runs=(run,)) for run in self.result.runs}
 
     def write(self) -> None:
-        """Write the tables and the JSON that the call asks for. Raises OutputError."""
+        """Write the tables and the JSON that the call asks for. Raises OutputError if writing fails."""
         self.call.write(self.result, self.intervals)
 
     def text(self, command_line: CommandLine) -> str:
@@ -208,7 +208,7 @@ def _score_whole_runs(
 ) -> Result:
     """Score each of the runs separately and as a whole, not part by part. Return their result.
 
-    Raises UsageError or InputError.
+    Raises UsageError for wrong options, and InputError for wrong files.
     """
     check_discipline(gold_without_pool.options.discipline)
     if len(runs_and_assessments.runs) == 1:  # the assessments are loaded together with the run

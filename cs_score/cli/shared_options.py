@@ -297,7 +297,10 @@ def whole_number(command_line: CommandLine, name: str, largest: int) -> int | No
 
 
 def positive_number(command_line: CommandLine, name: str) -> float | None:
-    """Return the value of an option that takes a number above 0; None if it was not typed. Raises UsageError."""
+    """Return the value of an option that takes a number above 0; None if it was not typed.
+
+    Raises UsageError for any other value.
+    """
     text = command_line.get(name)
     if text is None:
         return None

@@ -875,7 +875,7 @@ class Counting:
         row.right = self._mark_duplicates(kept_response, other_responses, row)
 
     def _ignore_nominals(self, row: Row) -> None:
-        """Ignore the right responses of a row that describe an entity without naming it, as the edition does it."""
+        """Ignore the right responses of a row that describe an entity without naming it, by the edition's rules."""
         if not row.right:
             return
         if self._edition.ignores_each_nominal:
@@ -884,7 +884,7 @@ class Counting:
             self._ignore_nominal_nodes(row)
 
     def _count_labels(self, responses: Iterable[Response]) -> Counts:
-        """Return the counts of labelled responses. The field `ground_truth` stays 0: labels do not tell it."""
+        """Return the counts of labelled responses. The field `ground_truth` stays 0: labels do not tell its value."""
         # Most responses have one of a few tuples of labels, and the counts of each tuple are computed only once.
         line_count_by_labels = Counter([self.labels_by_index[response.index] for response in responses])
         return sum_counts([counts_of(labels, line_count) for labels, line_count in line_count_by_labels.items()])

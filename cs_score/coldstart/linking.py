@@ -951,7 +951,7 @@ def _first_blank_column(schema: Schema, columns: Iterable[str]) -> str | None:
 
 
 def _is_taken_for_name(assessment: Assessment) -> bool:
-    """Return whether an accepted answer counts as a name: it is one, or no answer of its equivalence class is one."""
+    """Return whether an accepted answer counts as a name: if it is a name, or if no answer of its class is a name."""
     return assessment.value_mention == "NAM" or assessment.class_mention == "NOM"
 
 

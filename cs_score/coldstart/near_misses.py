@@ -41,13 +41,14 @@ _FUNCTION_BY_DIFFERENCE: Final[dict[str, Callable[[str], str]]] = {
 """The differences between texts that count as small, each with a function that removes it."""
 
 
-def _without_differences(text: str, names: Iterable[str]) -> str:
+def _without_differences(text: str, difference_names: Iterable[str]) -> str:
     """Return a text in a form in which the named differences from other texts have disappeared.
 
-    `names` are keys of `_FUNCTION_BY_DIFFERENCE`: for `blanks` and `letter case`, ` New  York` becomes `new york`.
+    `difference_names` are keys of `_FUNCTION_BY_DIFFERENCE`: for `blanks` and `letter case`, ` New  York` becomes
+    `new york`.
     """
-    for name in names:
-        remove_difference = _FUNCTION_BY_DIFFERENCE[name]
+    for difference_name in difference_names:
+        remove_difference = _FUNCTION_BY_DIFFERENCE[difference_name]
         text = remove_difference(text)
     return text
 

@@ -100,11 +100,11 @@ AP_TITLES: Final = {
 AP_SUMMARY: Final = "SUMMARY: This section provides summary of AP scores"
 
 
-def check_fields(names: Iterable[str]) -> None:
+def check_fields(field_names: Iterable[str]) -> None:
     """Raise InputError if any of the names is not the name of a field of tables."""
-    for name in names:
-        if name not in SCORE_FIELDS:
-            raise InputError(f"Unknown field: {name}", remedy=f"the fields are {':'.join(SCORE_FIELDS)}")
+    for field_name in field_names:
+        if field_name not in SCORE_FIELDS:
+            raise InputError(f"Unknown field: {field_name}", remedy=f"the fields are {':'.join(SCORE_FIELDS)}")
 
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:

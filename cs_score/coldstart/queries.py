@@ -782,7 +782,7 @@ class _QueryLoading:
     """
 
     def __init__(self, problems: ProblemLog, length_by_document: DocumentLengths | None, edition: Edition) -> None:
-        """Prepare to load files; if `length_by_document` is given, spans of entry points are checked against it."""
+        """Prepare to load files; `length_by_document`, if given, is used to check the spans of entry points."""
         self.names: list[str] = []
         self.queries: list[Query] = []
         self.remarks: list[str] = []

@@ -253,7 +253,7 @@ class _ResampledRows:
         return _MeanRow(row.level, drawn_row.draw_counts, scores, has_truth)
 
     def _slot_filling_rows(self) -> list[_DrawnRow]:
-        """Return the rows of the SF table, each with the number of times that each sample draws it."""
+        """Return the rows of the SF table, each with the number of its draws in each sample."""
         return [_DrawnRow(row, self._draw_counts_by_query[_short_id(row)]) for row in self._tables.sf.rows]
 
     def _best_rows(self) -> list[_DrawnRow]:

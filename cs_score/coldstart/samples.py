@@ -170,7 +170,10 @@ class _SampleReader:
 
 
 def _columns(line: str) -> list[str]:
-    """Return the columns of a line without empty ones at the end: `1 A:B` -> `["1", "A:B"]`; a blank line has one."""
+    """Return the columns of a line without empty columns at its end: `1 A:B` -> `["1", "A:B"]`.
+
+    A blank line has a single empty column.
+    """
     columns = _SPACE.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
         columns.pop()

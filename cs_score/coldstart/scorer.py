@@ -1018,7 +1018,7 @@ def _with_joint_origin(
 
 
 def _runs_with_origins(results: Iterable[Result]) -> tuple[ScoredRun, ...]:
-    """Return the only run of each result, with the origin of its result, since the combined result has another one."""
+    """Return the only run of each result, with the origin of this result: the combined result has another origin."""
     return tuple([replace(result.runs[0], origin=result.origin) for result in results])
 
 

@@ -166,7 +166,7 @@ class Claims(AbstractsMode):
     ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
-        The prediction is None for a claim without one. Predictions for claims that gold does not have are ignored.
+        The prediction is None if the claim has none. Predictions for claims that gold does not have are ignored.
         """
         # Ids are matched by their keys, since 5 and 5.0 are two spellings of the same id.
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]

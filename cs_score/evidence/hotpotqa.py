@@ -159,7 +159,7 @@ class HotpotQA(Mode):
     ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each question of gold with its prediction, and the notices for the user.
 
-        The prediction is None for a question without one. Missing answers and missing facts score 0; notices tell for
+        The prediction is None if the question has none. Missing answers and missing facts score 0; notices tell for
         how many questions they are missing.
         """
         pairs = _pair_questions(gold.content, predictions.content)

@@ -136,7 +136,7 @@ class ReportRow(Record):
 
 
 def report_rows(
-    names: Sequence[str], measures: tuple[str, ...], totals: Sequence[tuple[str, ...]] = ()
+    row_names: Sequence[str], measures: tuple[str, ...], totals: Sequence[tuple[str, ...]] = ()
 ) -> tuple[ReportRow, ...]:
     """Return a report row for each name; each row has the same number of measures.
 
@@ -144,9 +144,9 @@ def report_rows(
     `a_r`, and a row "b" with `b_p` and `b_r`. `totals` holds for each row the columns whose totals it shows; it is
     empty if no row shows totals.
     """
-    measures_in_row = len(measures) // len(names)
+    measures_in_row = len(measures) // len(row_names)
     rows = []
-    for row_number, name in enumerate(names):
+    for row_number, name in enumerate(row_names):
         first_position = row_number * measures_in_row
         measures_of_row = measures[first_position : first_position + measures_in_row]
         columns = totals[row_number] if totals else ()

@@ -255,7 +255,7 @@ class _Reader:
         return JudgedFile(
             name=self._table.name,
             units_by_run=self._units_by_run,
-            filled_columns=self._filled_columns(),
+            filled_columns=self._filled_columns(),  # decides by which columns answers are matched
             columns=tuple(self._table.columns),
             wanted_by_unit=self._wanted_count_by_unit,
             groups_by_unit=self._groups_by_unit,

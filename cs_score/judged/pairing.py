@@ -152,7 +152,7 @@ def pair_with_assessments(
         yield unit, _gold_of_unit(unit, assessed_lines, assessments, rules), answers_by_unit.get(unit, ())
 
 
-def pair_with_own_labels(
+def pair_labelled_answers(
     run: JudgedFile, lines_by_unit: LinesByUnit, answers_by_unit: LinesByUnit, rules: Rules
 ) -> Iterator[PairedUnit]:
     """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels of their own.

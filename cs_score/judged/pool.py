@@ -254,10 +254,10 @@ class Pool(Mode):
         """
         run: JudgedFile = predictions.content
         if gold is None:
-            return self._pair_with_own_labels(run)
+            return self._pair_labelled_answers(run)
         return self._pair_with_assessments(gold.content, run)
 
-    def _pair_with_own_labels(self, run: JudgedFile) -> tuple[Iterator[PairedUnit], list[str]]:
+    def _pair_labelled_answers(self, run: JudgedFile) -> tuple[Iterator[PairedUnit], list[str]]:
         """Return the id, the gold and the answers of each unit of a run whose lines have labels of their own.
 
         The second value has the notices about answers that are not scored. Raises InputError for a run without labels,
@@ -271,7 +271,7 @@ class Pool(Mode):
         lines_by_unit = pairing.lines_of_all_runs(run)
         answers = self._distinct_answers(run)
         notices = pairing.notices_of_unused_answers(answers, lines_by_unit)
-        return pairing.pair_with_own_labels(run, lines_by_unit, answers.lines_by_unit, rules), notices
+        return pairing.pair_labelled_answers(run, lines_by_unit, answers.lines_by_unit, rules), notices
 
     def _pair_with_assessments(
         self, assessments: JudgedFile, run: JudgedFile

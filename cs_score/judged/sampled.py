@@ -171,7 +171,7 @@ def _judge_with_second_labels(
 def _replace_label(
     line: LabelledLine, second_assessment_by_key: Mapping[object, LabelledLine], key: Key
 ) -> LabelledLine:
-    """Return a line with the label and the class of its second assessment; a line without one is returned unchanged.
+    """Return a line with the label and the class of its second assessment; the line itself if it has no second one.
 
     The line keeps its class if the second assessment names none.
     """

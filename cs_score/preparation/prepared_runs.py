@@ -799,7 +799,7 @@ def _add_mention_type(types: dict[tuple[str, str], str], assessment: Assessment,
     earlier_type = types.setdefault((assessment.value_class, language), class_mention)
     if earlier_type != class_mention:
         remedy = f"class {assessment.value_class} has been {earlier_type} in {language} before"
-        raise _unexpected_mention(assessment, "Unexpected mention type.", remedy)
+        raise _unexpected_mention_error(assessment, "Unexpected mention type.", remedy)
 
 
 def _language_of_class_document(assessment: Assessment) -> str:
@@ -811,7 +811,7 @@ def _language_of_class_document(assessment: Assessment) -> str:
     class_mention = assessment.class_mention or ""
     match = _DOCUMENT_LANGUAGE.search(class_mention)
     if match is None:
-        raise _unexpected_mention(
+        raise _unexpected_mention_error(
             assessment,
             f"Unexpected value: ==>{class_mention}<== in line: {assessment.text}",
             "the mention type of the class of a nominal answer is NAM, NOM or a document",
@@ -819,7 +819,7 @@ def _language_of_class_document(assessment: Assessment) -> str:
     return match.group(1)
 
 
-def _unexpected_mention(assessment: Assessment, problem: str, remedy: str) -> InputError:
+def _unexpected_mention_error(assessment: Assessment, problem: str, remedy: str) -> InputError:
     """Return the error of an assessment with impossible mention types."""
     place = f"line {assessment.number}"
     return InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)

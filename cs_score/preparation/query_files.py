@@ -461,9 +461,9 @@ def _written_fields(query: Query, full_id: str) -> list[tuple[str, str | None]]:
     A tag whose value is None is not written. Raises InputError if a required field is missing.
     """
     if query.entity_type is None:
-        raise _missing_field("ENTTYPE", full_id)
+        raise _missing_field_error("ENTTYPE", full_id)
     if not query.slots or 0 in query.hops_without_written_slot:
-        raise _missing_field("SLOT0", full_id)
+        raise _missing_field_error("SLOT0", full_id)
     # <slot> is the slot that is asked for in this round, <slot0>, <slot1> and so on are the slots of all hops.
     fields = [("enttype", query.entity_type), ("nodeid", query.node_id), ("slot", query.slot)]
     for hop, slot in enumerate(query.slots):
@@ -483,10 +483,10 @@ def _entry_point_lines(entry_point: EntryPoint, full_id: str, indent: str) -> It
         if value is not None:
             yield f"{indent}<{field.lower()}>{value}</{field.lower()}>"
         elif field != "OFFSET":
-            raise _missing_field(f"<{field}>", full_id)
+            raise _missing_field_error(f"<{field}>", full_id)
 
 
-def _missing_field(field: str, full_id: str) -> InputError:
+def _missing_field_error(field: str, full_id: str) -> InputError:
     """Return the error for a query that lacks a required field, such as `SLOT0`; its place is the query."""
     return InputError(
         f"Missing query field: {field}",

@@ -327,7 +327,7 @@ _GROUP_KEYS: Final = frozenset({"group", "dimension", "category", "kind", "what"
 
 
 def _is_never_cut(value: Value, column: Column) -> bool:
-    """Return whether a value must be shown in full, because it is an id or may be one."""
+    """Return whether a value must be shown in full, because it is an id or may be an id."""
     if column.key in _ID_KEYS:
         return True
     # The name of a group may be an id, for example of a query. Ids have no blanks.

@@ -108,6 +108,6 @@ def _import_value(path: str) -> Any:
 
 
 def _restore_mode(offer: Offer, attributes: Mapping[str, Any]) -> Mode:
-    """Return the mode that a package offers, with the attributes that the mode had in the process that pickled it."""
+    """Return the mode offered by a package, with the attributes of the mode in the process that pickled it."""
     mode_class = type(load_mode(offer))
     return containing.mode_with_attributes(mode_class, attributes)

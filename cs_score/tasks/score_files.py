@@ -20,7 +20,7 @@ def score_predictions(mode: Mode, gold: object, predictions: object, **options: 
     try:
         return mode.score(gold, predictions, **options)
     except InputError as error:
-        raise _with_remedy(mode, error, gold, predictions) from None
+        raise _error_with_remedy(mode, error, gold, predictions) from None
 
 
 def score_systems(mode: Mode, gold: object, predictions: object, **options: Any) -> dict[str, ScoredPredictions]:
@@ -31,7 +31,7 @@ def score_systems(mode: Mode, gold: object, predictions: object, **options: Any)
     try:
         return mode.score_each(gold, predictions, **options)
     except InputError as error:
-        raise _with_remedy(mode, error, gold, predictions) from None
+        raise _error_with_remedy(mode, error, gold, predictions) from None
 
 
 def read_gold(mode: Mode, gold: object) -> InputContent | None:
@@ -42,10 +42,10 @@ def read_gold(mode: Mode, gold: object) -> InputContent | None:
     try:
         return mode.read_gold(gold)
     except InputError as error:
-        raise _with_remedy(mode, error, gold, predictions=None) from None
+        raise _error_with_remedy(mode, error, gold, predictions=None) from None
 
 
-def _with_remedy(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
+def _error_with_remedy(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
     """Return an error about gold or predictions, with advice on how to convert the file, if that is possible.
 
     `gold` and `predictions` are the inputs of the call; `predictions` is None if only gold was read. `gold` is None for

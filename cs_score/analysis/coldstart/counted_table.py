@@ -203,7 +203,7 @@ def _groups_of_missed_class(fault: RunFault, unknown_groups: _EntryGroups) -> Gr
 
 
 class _CountedLine(NamedTuple):
-    """The entry of a line in a table, and the class of the ground truth that the line has found, None without one."""
+    """The entry of a line in a table, and the class of the ground truth found by the line, None if it found none."""
 
     entry: TableEntry
     found_class: str | None

@@ -122,7 +122,7 @@ def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
 
 
 def _reasons_in_words(fault: RunFault, effect: Effect) -> str:
-    """Return why no answer of the pool finds a class, and why its correction has no score; empty without a reason."""
+    """Return why no answer of the pool finds a class, and why its correction has no score; empty if neither is so."""
     reasons = (fault.why_unreachable, effect.reason)
     return "; ".join([reason for reason in reasons if reason])
 

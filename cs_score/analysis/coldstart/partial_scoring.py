@@ -31,7 +31,7 @@ def load_as_far_as_possible(gold: ColdStartGold, files: Iterable[Input]) -> tupl
 def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> AnalysedRun:
     """Return a run scored under a policy; if scoring stops, it has the results of the units that can be scored.
 
-    `stop` is the error that stopped loading, None without one. After such an error no unit is scored.
+    `stop` is the error that stopped loading, None if nothing stopped it. After such an error no unit is scored.
     """
     if stop is not None:
         return _analysed_in_part(run, policy, (), stop)

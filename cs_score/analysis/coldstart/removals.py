@@ -506,10 +506,10 @@ class LevelRanking:
             raise SubtractionError
         return ranking
 
-    def _without(self, names: Iterable[str]) -> _RankedNodes:
+    def _without(self, node_ids: Iterable[str]) -> _RankedNodes:
         """Return the ranked nodes, but not the nodes that have these full node ids."""
         ranked = _RankedNodes(self._keys.copy(), self._values.copy(), list(self._ranking.nodes))
-        positions = [self._position_by_name[name] for name in names]
+        positions = [self._position_by_name[node_id] for node_id in node_ids]
         for position in sorted(positions, reverse=True):  # the last one first, so that the other positions stay valid
             ranked.remove(position)
         return ranked

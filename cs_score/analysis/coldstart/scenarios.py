@@ -101,10 +101,10 @@ def _scores_over_all_hops(scored: AnalysedRun) -> dict[str, float]:
     return {str(measure): score for measure, score in scored.result.score_by_measure.items() if measure.hop is None}
 
 
-def _pessimistic_scores(scored: AnalysedRun, names: Sequence[str]) -> TriedScores:
+def _pessimistic_scores(scored: AnalysedRun, measure_names: Sequence[str]) -> TriedScores:
     """Return the scores of a run by some measures if the policy counts unassessed lines as wrong."""
     all_wrong = move_category(scored.policy, UNASSESSED, IGNORE, WRONG)
-    return try_scores(lambda: scored.under(all_wrong), names)
+    return try_scores(lambda: scored.under(all_wrong), measure_names)
 
 
 def _scenario_by_measure(
@@ -172,15 +172,15 @@ def try_scores(score: Callable[[], AnalysedRun], measure_names: Sequence[str]) -
     return TriedScores(by_measure, _why_score_missing(scored, measure_names))
 
 
-def _why_score_missing(scored: AnalysedRun, names: Iterable[str]) -> str | None:
+def _why_score_missing(scored: AnalysedRun, measure_names: Iterable[str]) -> str | None:
     """Return why a run has no score by the first of some measures without a score; None if it has all scores.
 
     The run is a changed one, scored to see what its scores would be.
     """
-    for name in names:
-        if name in scored.result.scores:
+    for measure_name in measure_names:
+        if measure_name in scored.result.scores:
             continue
         if scored.stopping_error is not None:
             return str(scored.stopping_error)
-        return f"there would be no {name}"
+        return f"there would be no {measure_name}"
     return None

@@ -141,7 +141,7 @@ def _analysed_run(
 ) -> AnalysedRun:
     """Return a run together with its result `run_result`; `result` holds the results of all runs of the call.
 
-    `stop` is the error that has stopped scoring, None without one. It is only kept if the run has no average precision.
+    `stop` is the error that has stopped scoring, None for no error. It is kept only without average precision.
     """
     return AnalysedRun(
         run=run,

@@ -233,11 +233,11 @@ class Examination:
 
     def mistake(self, cost: MistakeCost) -> EvidenceMistake:
         """Return the mistake with this cost, in the form in which documents list it."""
-        name = self.names[cost.position]
+        unit_name = self.names[cost.position]
         return EvidenceMistake(
             kind=cost.fault.kind,
-            unit=name.id,
-            occurrence=name.occurrence,
+            unit=unit_name.id,
+            occurrence=unit_name.occurrence,
             part=cost.fault.part,
             predicted=cost.fault.predicted,
             gold=cost.fault.gold,
@@ -430,8 +430,8 @@ class Examination:
         steps = []
         texts = []
         for text_number, position in enumerate(self._positions_to_explain(costs, with_others=with_others)):
-            name = self.names[position]
-            steps.append(UnitSteps(unit=name.id, occurrence=name.occurrence, steps=(text_number,)))
+            unit_name = self.names[position]
+            steps.append(UnitSteps(unit=unit_name.id, occurrence=unit_name.occurrence, steps=(text_number,)))
             texts.append(self._explanation_of_unit(position))
         return EvidenceExplanations(left_out=len(self.names) - len(steps), units=tuple(steps), texts=tuple(texts))
 
@@ -469,11 +469,11 @@ class Examination:
 
     def _explained_unit(self, position: int, costs: Sequence[MistakeCost]) -> ExplainedUnit:
         """Return the explanation of how the unit at a position was scored; `costs` are the costs of its mistakes."""
-        name = self.names[position]
+        unit_name = self.names[position]  # its id, and its number among the units with this id
         row = self.result.table.rows[position]
         return ExplainedUnit(
-            unit=name.id,
-            occurrence=name.occurrence,
+            unit=unit_name.id,
+            occurrence=unit_name.occurrence,
             lines=tuple(self.result.explain_unit_at(position)),
             statistics=dict(zip(self.result.table.columns, row)),
             scores=self.mode.scores(row),

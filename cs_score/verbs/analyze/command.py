@@ -76,8 +76,8 @@ def analyze_inputs(task: Task, command_line: CommandLine, inputs: Runs | Predict
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
     The analysis is the document printed by `analyze`: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
-    complete; otherwise it has only the parts for one screen. First the tables of an earlier call are removed
-    from the folder of -o. Raises UsageError or InputError.
+    complete; otherwise it has only the parts for one screen. First the tables of an earlier call are removed from the
+    folder of -o. Raises UsageError for wrong options, and InputError for wrong files.
     """
     # All faults of the command line are reported before anything is scored.
     mistake_count = read_top(command_line)

@@ -57,6 +57,7 @@ from cs_score.tasks import task_named
 from cs_score.verbs.analyze.by_task import view_of_analyses
 
 if TYPE_CHECKING:
+    from cs_score.analysis.coldstart.budget import BudgetRow
     from cs_score.analysis.coldstart.scenarios import Scenarios
     from cs_score.verbs.analyze.confusions import Structure
 
@@ -306,7 +307,7 @@ class AnalysisPage(PageMaker):
             return ChartTarget("mistakes", "category", kind.upper())
         return ChartTarget("mistakes", "kind", kind)
 
-    def _budget_bar(self, row: Any, start: float, end: float, note: str) -> Bar:
+    def _budget_bar(self, row: BudgetRow, start: float, end: float, note: str) -> Bar:
         """Return the bar of a kind of mistakes from the score or gain `start` to `end`.
 
         It is a link to these mistakes if there are any. `row` is the row of the error budget, `note` the text beside

@@ -104,7 +104,7 @@ def _scores_in_words(measure: str, scenario: Scenario) -> str:
 
 
 def _score_in_words(score: float | None) -> str:
-    """Return a score with four decimal places; `none` if the scorer would not give it."""
+    """Return a score with four decimal places; `none` if the scorer would give no score."""
     return "none" if score is None else f"{score:.4f}"
 
 

@@ -79,7 +79,7 @@ def _results_by_policy(outcomes: Sequence[Outcome], systems: Sequence[System]) -
 
 
 def _resampling_of_board(board: LeaderboardDocument) -> Resampling | None:
-    """Return the settings of the intervals in a leaderboard, which are the same in all rows; None without intervals."""
+    """Return the settings of the intervals in a leaderboard, the same in all rows; None if it has no intervals."""
     for row in board.rows:
         if row.intervals:
             return row.intervals.resampling

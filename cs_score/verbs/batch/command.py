@@ -386,7 +386,7 @@ def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
 
 
 def _print_leaderboard(result: BatchResult, format_: str) -> None:
-    """Print the leaderboard in a format; in the format text only its top. Raises OutputError."""
+    """Print the leaderboard in a format; in the format text only its top. Raises OutputError if writing fails."""
     if format_ == "text":
         print_text(leaderboard_text(result.leaderboard))
     else:

@@ -17,7 +17,7 @@ from typing import Final
 
 from cs_score.base.documents import document_in
 from cs_score.base.errors import InputError, UsageError
-from cs_score.base.outputs import cannot_write
+from cs_score.base.outputs import writing_error
 from cs_score.base.records import Record, convert, to_builtins
 from cs_score.verbs.batch.folder_layout import LOCK
 
@@ -83,7 +83,7 @@ def _take_over(lock_file: io.FileIO, earlier_owner: _Owner | None, path: str) ->
     """
     this_process = _Owner(os.getpid(), socket.gethostname())
     if earlier_owner is not None and earlier_owner.host != this_process.host:
-        raise _folder_in_use(path, earlier_owner)
+        raise _folder_in_use_error(path, earlier_owner)
     _write_owner(lock_file, this_process, path)
 
 
@@ -123,7 +123,7 @@ def _pause_or_refuse(owner: _Owner | None, path: str, deadline: float) -> None:
     """
     has_living_owner = owner is not None and owner.may_be_alive()
     if has_living_owner or time.monotonic() > deadline:
-        raise _folder_in_use(path, owner)
+        raise _folder_in_use_error(path, owner)
     time.sleep(_RETRY_SECONDS)
 
 
@@ -143,7 +143,7 @@ def _open_lock_file(path: str) -> io.FileIO:
                 raise UsageError(f"{path} is not the lock file of a batch; remove it, or take another -o")
         return io.FileIO(os.open(path, flags, 0o666), "r+")
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise writing_error(path, error) from None
 
 
 def _is_still_at(path: str, lock_file: io.FileIO) -> bool:
@@ -176,11 +176,11 @@ def _write_owner(lock_file: io.FileIO, owner: _Owner, path: str) -> None:
         os.pwrite(lock_file.fileno(), json.dumps(to_builtins(owner)).encode(), 0)
     except OSError as error:
         os.unlink(path)
-        raise cannot_write(path, error) from None
+        raise writing_error(path, error) from None
 
 
-def _folder_in_use(path: str, owner: _Owner | None) -> UsageError:
-    """Return the error for a folder with another batch at work; `path` is the path of the lock file in it."""
+def _folder_in_use_error(path: str, owner: _Owner | None) -> UsageError:
+    """Return the error for a folder with another batch at work; `path` is the path of the folder's lock file."""
     other_batch = "another batch"
     if owner is not None:
         other_batch += f" (process {owner.pid} on {owner.host})"

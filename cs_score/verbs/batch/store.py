@@ -22,10 +22,10 @@ from cs_score.base.outputs import (
     Existing,
     OutputPlan,
     PlannedOutput,
-    cannot_write,
     utf8_blocks,
     whole_file,
     write_whole,
+    writing_error,
 )
 from cs_score.base.records import replace, to_builtins
 from cs_score.base.sources import name_of
@@ -190,7 +190,7 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise cannot_write(folder, error) from None
+        raise writing_error(folder, error) from None
     remove_run_files(folder)
     outcome_with_files = replace(outcome, files=_write_files(folder, files))
     if outcome.state == FAILED:

@@ -106,7 +106,10 @@ class Scorer:
         return results
 
     def _gold(self) -> PreparedGold:
-        """Return the gold against which runs are scored. It is read at the first call. Raises CsScoreError."""
+        """Return the gold against which runs are scored. It is read at the first call.
+
+        Raises CsScoreError if it cannot be read.
+        """
         with self._preparation_lock:
             if self._prepared_gold is None:
                 self._prepared_gold = self._plan.prepare()

@@ -59,9 +59,9 @@ def _submitted_paths(folder: str) -> list[str]:
     return paths
 
 
-def _names_handed_in(names: Iterable[str]) -> list[str]:
+def _names_handed_in(file_names: Iterable[str]) -> list[str]:
     """Return those names of files or folders that come from the participant, sorted."""
-    return sorted([name for name in names if _is_handed_in(name)])
+    return sorted([name for name in file_names if _is_handed_in(name)])
 
 
 def refuse_link(path: str) -> None:

@@ -73,7 +73,7 @@ def compute_difference(task: Task, command_line: CommandLine) -> Any:
     """Score the two runs or systems of a command line, and return the difference between their scores.
 
     The difference is the document printed by `diff`: `RunDifference` or `EvidenceDifference`. First the tables of an
-    earlier call are removed from the folder of -o. Raises UsageError or InputError.
+    earlier call are removed from the folder of -o. Raises UsageError for wrong options, and InputError for wrong files.
     """
     # All faults of the command line are reported before anything is scored.
     top = read_top(command_line)

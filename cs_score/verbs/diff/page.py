@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from cs_score.analysis.evidence.document_text import short_value_text
 from cs_score.analysis.outcomes import comparison_sentences
@@ -35,6 +35,11 @@ from cs_score.statistics.resampling_settings import note_sentences
 from cs_score.tables.layout import Column, Layout, words
 from cs_score.tasks import task_named
 from cs_score.verbs.diff.by_task import view_of_differences
+
+if TYPE_CHECKING:
+    from cs_score.verbs.diff.evidence_documents import Answer, GroupDifference, OutcomeCount, UnitDifference
+    from cs_score.verbs.diff.group_contributions import GroupShare
+    from cs_score.verbs.diff.run_difference import AnswerPair, UnitShare
 
 _MOST_DRAWN: Final = 24
 """Units that contribute most, and groups of a dimension, that a chart shows."""
@@ -203,7 +208,7 @@ def _bar_of_unit(unit: Any) -> Bar:
     return Bar(_name_of_unit(unit), 0.0, unit.contribution, f"{unit.contribution:+.4f}")
 
 
-def _dots_of_group(group: Any) -> Dots:
+def _dots_of_group(group: GroupShare | GroupDifference) -> Dots:
     """Return the dots of a group's scores in A and B; an undefined score has no dot."""
     scores = {"A": group.a, "B": group.b}
     return Dots(group.group, {side: score for side, score in scores.items() if score is not None})
@@ -221,12 +226,12 @@ def _answer_headings(task_name: str) -> dict[str, str]:
     }
 
 
-def _row_of_run_answer(answer: Any) -> dict[str, Any]:
+def _row_of_run_answer(answer: AnswerPair) -> dict[str, Any]:
     """Return the cells of an answer of Cold Start, which has a value and a provenance."""
     return {"unit": unit_text(answer), "part": answer.provenance, "value": str(answer.value), **_outcome_cells(answer)}
 
 
-def _row_of_evidence_answer(answer: Any) -> dict[str, Any]:
+def _row_of_evidence_answer(answer: Answer) -> dict[str, Any]:
     """Return the cells of an answer of an evidence task, which is a part of a unit, such as a sentence of a claim."""
     return {
         "unit": unit_text(answer),
@@ -236,17 +241,17 @@ def _row_of_evidence_answer(answer: Any) -> dict[str, Any]:
     }
 
 
-def _outcome_cells(answer: Any) -> dict[str, str]:
+def _outcome_cells(answer: AnswerPair | Answer) -> dict[str, str]:
     """Return the cells of an answer that say how it counted: together, in A and in B."""
     return {"outcome": answer.outcome, "a": _label_in_words(answer.a), "b": _label_in_words(answer.b)}
 
 
-def _name_of_unit(unit: Any) -> str:
+def _name_of_unit(unit: UnitShare | UnitDifference) -> str:
     """Return the name of a unit of a difference. In evidence tasks, repetitions of an id have different names."""
     return unit_text(unit) if hasattr(unit, "occurrence") else str(unit.unit)
 
 
-def _outcome_facts(counts: Any) -> Facts:
+def _outcome_facts(counts: Mapping[str, int] | Iterable[OutcomeCount]) -> Facts:
     """Return the number of answers with each outcome as facts of the page, such as `right in both: 3`.
 
     In evidence tasks, `counts` are rows with part, outcome and count; those with the count 0 are left out.
@@ -259,7 +264,8 @@ def _outcome_facts(counts: Any) -> Facts:
 def _label_in_words(answer: Any) -> str:
     """Return how an answer counted in one of the runs: `right: CORRECT, CS14_0001:2 (run.tab:3)`.
 
-    An answer of an evidence task has a judgment instead: `wrong: not in gold`.
+    `answer` is an AnswerLabel of a run, or a Judgment of an evidence task: `wrong: not in gold`. It is None if there is
+    no answer.
     """
     if answer is None:
         return "not given"

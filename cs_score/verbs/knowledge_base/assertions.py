@@ -169,7 +169,7 @@ class _Column(NamedTuple):
         return part_count
 
     def part_count_problems(self) -> list[SpanProblem]:
-        """Return a list with the problem that the column has too many or too few parts; without one it is empty.
+        """Return a list with the problem that the column has too many or too few parts; else an empty list.
 
         A mention should have a single part, a relation the parts that its nodes need. The message of the reference
         program has the count of a relation even for a mention.

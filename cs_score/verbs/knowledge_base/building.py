@@ -208,7 +208,7 @@ class Repetitions:
         return True
 
     def _remember(self, new: Assertion) -> None:
-        """Remember a new assertion, so that later ones are compared with it."""
+        """Remember a new assertion, to be compared with later assertions."""
         relation = _relation_of(new)
         self._assertion_by_key[*relation, self._key_of_provenance(new.provenance)] = new
         if new.provenance.problems:

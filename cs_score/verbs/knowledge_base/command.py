@@ -28,7 +28,7 @@ from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session
 def _write_or_print(path: str, pieces: Iterable[str]) -> None:
     """Write pieces of text to a file, which is compressed if its ending says so, or to standard output for `-`.
 
-    Raises OutputError.
+    Raises OutputError if writing fails.
     """
     if path == "-":
         STDOUT.write(utf8_blocks(pieces))
@@ -106,7 +106,7 @@ def validate_kb(command_line: CommandLine, session: Session) -> int:
 
 
 def _validation_task(command_line: CommandLine) -> str:
-    """Return the validation task of a command line, such as "CSKB". Raises UsageError for an unknown one."""
+    """Return the validation task of a command line, such as "CSKB". Raises UsageError for an unknown task."""
     task = command_line.text("-task").upper()
     if task not in TASKS:
         known_tasks = ", ".join(sorted(TASKS))
@@ -134,7 +134,10 @@ def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> wri
 
 
 def _read_predicates(command_line: CommandLine) -> PredicateTable:
-    """Return the predicates of the evaluation with those in the file of -predicates. Raises InputError."""
+    """Return the predicates of the evaluation with those in the file of -predicates.
+
+    Raises InputError if this file is wrong.
+    """
     table = PredicateTable()
     predicates_file = command_line.get("-predicates")
     if predicates_file is not None:
@@ -157,7 +160,7 @@ def _kept_justifications(command_line: CommandLine) -> KeptJustifications:
 def _write_kb(kb: KnowledgeBase, outputs: writers.KbOutputs, command_line: CommandLine) -> None:
     """Write a knowledge base in all formats, with the statistics and the differences that a command line asks for.
 
-    With --check no statistics are written. Raises OutputError.
+    With --check no statistics are written. Raises OutputError if writing fails.
     """
     outputs.write(kb)
     if "--check" not in command_line:
@@ -167,7 +170,10 @@ def _write_kb(kb: KnowledgeBase, outputs: writers.KbOutputs, command_line: Comma
 
 
 def _write_statistics(kb: KnowledgeBase, command_line: CommandLine) -> None:
-    """Write the statistics of a knowledge base to the files of -stats_file and --json. Raises OutputError."""
+    """Write the statistics of a knowledge base to the files of -stats_file and --json.
+
+    Raises OutputError if writing fails.
+    """
     statistics_file = command_line.get("-stats_file")
     json_file = command_line.get("--json")
     if statistics_file is None and json_file is None:

@@ -392,7 +392,7 @@ class ValidatedKb:
         has_provenance = predicate.lower() not in (TYPE, LINK)
         wanted_count = 4 if has_provenance else 3
         if len(columns) != wanted_count:
-            raise self._illegal_line(f"Wrong number of arguments for predicate {predicate.lower()}", number)
+            raise self._illegal_line_error(f"Wrong number of arguments for predicate {predicate.lower()}", number)
         if has_provenance:
             subject, _, object_, provenance = columns
             self._read_assertion(_KbLine(number, subject, predicate, object_, provenance, confidence))
@@ -409,14 +409,14 @@ class ValidatedKb:
         for position in range(_READ_PART_COUNT):
             for span in _spans_of_part(line.provenance, position):
                 if _SPAN.fullmatch(span) is None:
-                    raise self._illegal_line(f"illegal offset specification: {span}", line.number)
+                    raise self._illegal_line_error(f"illegal offset specification: {span}", line.number)
         if line.predicate.endswith(_GENERIC):
             return
         place = first_span(line.provenance)
         docid = "" if place is None else place.docid
         self._keep(line, docid)
 
-    def _illegal_line(self, problem: str, number: int) -> InputError:
+    def _illegal_line_error(self, problem: str, number: int) -> InputError:
         """Return the error about a line that a validated knowledge base cannot have."""
         return InputError(problem, file=self._file, place=f"line {number}", code="NOT_A_VALIDATED_KB")
 
@@ -530,7 +530,7 @@ class _Moment(NamedTuple):
     line: int
 
     def next_moment_of(self, line: int) -> _Moment:
-        """Return when another line is read next: in the same round if it is further down, or else in the next one."""
+        """Return when another line is read next: in the same round if it is further down, else in the next round."""
         next_round = self.round if line > self.line else self.round + 1
         return _Moment(next_round, line)
 

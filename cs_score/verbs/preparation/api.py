@@ -139,7 +139,7 @@ def _files_of_run_and_queries(run: Files, queries: Files) -> tuple[list[Input], 
 
 
 def _lengths_of(document_list: DocumentList | None) -> dict[str, float] | None:
-    """Return the lengths of the listed documents in characters, by their ids; None without a list."""
+    """Return the lengths of the listed documents in characters, by their ids; None if there is no list."""
     return None if document_list is None else document_list.length_by_docid
 
 

@@ -182,7 +182,7 @@ def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
 def _write_run(validated_text: ValidatedText, destination: Destination, session: Session) -> None:
     """Write a validated run. Prints a remark if its first line would keep the scorer from reading it.
 
-    Raises OutputError.
+    Raises OutputError if writing fails.
     """
     first_piece = next(validated_text.pieces, "")
     if first_piece and not _begins_like_run(first_piece):
@@ -261,7 +261,7 @@ def _remark_on_queries(loaded_queries: QueryFiles, file_name: str, options: Quer
 def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
     """Write the index of expanded queries. Each line has the id of an expanded query and the id of its original query.
 
-    Nothing is written if `file` is None. Raises OutputError.
+    Nothing is written if `file` is None. Raises OutputError if writing fails.
     """
     if file is None:
         return
@@ -348,7 +348,8 @@ def generate_queries(command_line: CommandLine, session: Session) -> int:
 def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: RunLimits, session: Session) -> int:
     """Check the run of a command line, and write the queries about its answers. Return the exit status.
 
-    If the run has errors, only the error report is written. Raises InputError or OutputError.
+    If the run has errors, only the error report is written. Raises InputError if a file is wrong, and OutputError if
+    writing fails.
     """
     _query_file, output_file, run_file = command_line.positional_words
     check_exists(run_file)
@@ -367,7 +368,7 @@ def _write_first_round(queries: QuerySet, destination: Destination, session: Ses
     """Write the queries of the first round and the error report, and return the exit status 0.
 
     With `has_error_file` the report is empty, because the reference program leaves the error file empty in this round.
-    Raises OutputError.
+    Raises OutputError if writing fails.
     """
     text = query_file_text(queries_of_first_round(queries.by_id.values()))
     destination.write(utf8_blocks([text]))
@@ -510,7 +511,7 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
     """Write each assessment to the destination of its language.
 
     If the destinations are one and the same stream, all assessments are written to it in their order. An assessment is
-    a pair of its language and its line: `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises OutputError.
+    a pair of its language and its line: `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises OutputError if writing fails.
     """
     first_destination = destination_by_language[LANGUAGES[0]]
     if first_destination.stream is not None:  # a stream is the destination of all languages
@@ -706,7 +707,8 @@ def _write_samples(number_text: str, queries_file: str, seed: int, destination: 
     """Write resamples, and return the text of the error report, which is empty without warnings.
 
     It warns if `number_text`, the number of resamples, is not a number, so that nothing is written; and if
-    `queries_file` lists no query, so that the resamples are empty. Raises InputError or OutputError.
+    `queries_file` lists no query, so that the resamples are empty. Raises InputError if a file is wrong, and
+    OutputError if writing fails.
     """
     number = _read_number(number_text)
     groups = read_groups(queries_file)

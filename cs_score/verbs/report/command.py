@@ -86,7 +86,8 @@ REPORT_VERB: Final = Verb(
 def report(task_name: str, command_line: CommandLine) -> int:
     """Print an HTML page of one run, of the difference of two runs, or of a document. Return the exit status.
 
-    In other formats the output is that of the commands analyze and diff. Raises UsageError or InputError.
+    In other formats the output is that of the commands analyze and diff. Raises UsageError for wrong options, and
+    InputError for wrong files.
     """
     if command_line.format == "html":
         _check_page(command_line)
@@ -119,7 +120,8 @@ def _names_only_document(command_line: CommandLine) -> bool:
 def _report_analysis(task: Task, command_line: CommandLine) -> int:
     """Score a run, or predictions, and print the page of the analysis. Return the exit status.
 
-    In other formats the output is that of the command analyze. Raises UsageError or InputError.
+    In other formats the output is that of the command analyze. Raises UsageError for wrong options, and InputError for
+    wrong files.
     """
     analysis = _analyze(task, command_line)
     if command_line.format != "html":
@@ -131,7 +133,7 @@ def _report_analysis(task: Task, command_line: CommandLine) -> int:
 def _analyze(task: Task, command_line: CommandLine) -> Any:
     """Return the analysis of the run or predictions that a command line names, with what each mistake costs.
 
-    Raises UsageError or InputError.
+    Raises UsageError for wrong options, and InputError for wrong files.
     """
     # Any other option of `report` is one for pages of two runs.
     _refuse_other_options(command_line, _options_of_analyses(task.name), reason="is for --compare")
@@ -144,7 +146,8 @@ def _analyze(task: Task, command_line: CommandLine) -> Any:
 def _report_difference(task: Task, command_line: CommandLine) -> int:
     """Score two runs or systems, and print the page of their difference. Return the exit status.
 
-    In other formats the output is that of the command diff. Raises UsageError or InputError.
+    In other formats the output is that of the command diff. Raises UsageError for wrong options, and InputError for
+    wrong files.
     """
     difference = _compute_difference(task, command_line)
     if command_line.format != "html":
@@ -153,7 +156,10 @@ def _report_difference(task: Task, command_line: CommandLine) -> int:
 
 
 def _compute_difference(task: Task, command_line: CommandLine) -> Any:
-    """Return the difference of the two runs or systems that a command line names. Raises UsageError or InputError."""
+    """Return the difference of the two runs or systems that a command line names.
+
+    Raises UsageError for wrong options, and InputError for wrong files.
+    """
     _refuse_other_options(command_line, _options_of_differences(task.name), reason="is not for --compare")
     # The command diff may not be installed; then this raises UsageError.
     compute_difference = load_from_command_package("diff", "command:compute_difference", needed_by="report --compare")
@@ -282,7 +288,10 @@ _CHARTS: Final = (
     example="budget analysis.json -o budget.svg",
 )
 def plot(command_line: CommandLine) -> int:
-    """Print a chart of a JSON document as SVG. Return the exit status. Raises UsageError or InputError."""
+    """Print a chart of a JSON document as SVG. Return the exit status.
+
+    Raises UsageError for wrong options, and InputError for wrong files.
+    """
     kind, file = command_line.positional_words
     document = read_document(file)
     with failures_as_input_error(file):

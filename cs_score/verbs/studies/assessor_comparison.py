@@ -288,11 +288,11 @@ def _notes_of_sample(units: AlignedUnits) -> list[Note]:
     return [Note("SHARED_UNITS", text)]
 
 
-def _assessed_runs(names: Sequence[str], systems: _SystemsOfAssessors) -> list[AssessedRun]:
+def _assessed_runs(run_names: Sequence[str], systems: _SystemsOfAssessors) -> list[AssessedRun]:
     """Return the scores and ranks of each run under both assessors, with an interval of its score.
 
-    The interval comes from resamples that draw units, and one of the two assessors. `names` are the names of the runs,
-    in the order of the resampled systems.
+    The interval comes from resamples that draw units, and one of the two assessors. `run_names` are in the order of the
+    resampled systems.
     """
     limits_of_runs = assessor_intervals(
         systems.first.unit_statistics, systems.second.unit_statistics, systems.first.formula, systems.settings
@@ -300,8 +300,8 @@ def _assessed_runs(names: Sequence[str], systems: _SystemsOfAssessors) -> list[A
     under_first = _runs_under_assessor(systems.first)
     under_second = _runs_under_assessor(systems.second)
     runs = []
-    for name, first, second, limits in zip(names, under_first, under_second, limits_of_runs):
-        runs.append(AssessedRun(run=name, first=first, second=second, low=limits.low, high=limits.high))
+    for run_name, first, second, limits in zip(run_names, under_first, under_second, limits_of_runs):
+        runs.append(AssessedRun(run=run_name, first=first, second=second, low=limits.low, high=limits.high))
     return runs
 
 

@@ -439,7 +439,7 @@ def _rank_by_run(score_by_run: Mapping[str, float]) -> dict[str, int]:
 
 
 def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -> dict[str, float]:
-    """Return the score of each run by a measure. Raises InputError if a run has no score by it."""
+    """Return the score of each run by a measure. Raises InputError if a run has no score by this measure."""
     score_by_run = {}
     for run, scored in scored_by_run.items():
         measure_of_run = scored.measure(str(measure))  # the same measure; raises InputError if the run lacks it

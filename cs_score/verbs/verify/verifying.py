@@ -344,13 +344,13 @@ def _records_of_runs(folder: str) -> list[str]:
     return sorted([checked_entry(path) for path in paths])
 
 
-def _require_record_of_tables(record: str, tables: Iterable[str], names: Sequence[str], folder: str) -> None:
+def _require_record_of_tables(record: str, tables: Iterable[str], file_names: Sequence[str], folder: str) -> None:
     """Raise InputError if a folder has some of the `tables` but not the `record` from which they are computed.
 
-    `names` are the names of the files in the folder; `record` and `tables` are such names, too.
+    `file_names` are the names of the files in the folder; `record` and `tables` are such names, too.
     """
-    unverifiable_tables = [name for name in names if name in tables]
-    if unverifiable_tables and record not in names:
+    unverifiable_tables = [name for name in file_names if name in tables]
+    if unverifiable_tables and record not in file_names:
         text = ", ".join(unverifiable_tables)
         raise InputError(f"no {record} in it, without which {text} cannot be verified", file=folder)
 
@@ -380,7 +380,7 @@ def _whole_batch(records: Sequence[RecordFile], places: Places) -> WholeBatch | 
 
 
 def _record_of_type(record_type: type[Document], records: Iterable[RecordFile]) -> RecordFile | None:
-    """Return the first of some records whose contents are of a type, such as LeaderboardDocument; None without any."""
+    """Return the first of some records whose contents are of a type, such as LeaderboardDocument; None if none is."""
     for record in records:
         if isinstance(record.members, record_type):
             return record
@@ -599,7 +599,7 @@ def _verdict_on_values(
 
 
 def _with_this_version(recorded: Json) -> Json:
-    """Return a JSON value that names this version of cs-score wherever it names another one."""
+    """Return a JSON value in which the names of other versions of cs-score are replaced by this version."""
     value: Json = json.loads(_VERSION_PATTERN.sub(VERSION, json.dumps(recorded)))
     return value
 

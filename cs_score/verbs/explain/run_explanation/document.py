@@ -269,7 +269,7 @@ class Asked(Record):
         return f"{slot}, hop {self.hop}{unit}"
 
     def _subject(self) -> str | None:
-        """Return the entity that the query asks about; None if no line gives it."""
+        """Return the entity that the query asks about; None if no line names the entity."""
         if not self.hop:
             return self.name
         return self.parent_lines[-1].value if self.parent_lines else None

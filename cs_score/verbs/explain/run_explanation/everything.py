@@ -59,7 +59,7 @@ class _MissedClass(NamedTuple):
 
 
 def _missed_classes(mistakes: Iterable[Mistake], indexed_run: IndexedRun) -> list[_MissedClass]:
-    """Return the missed classes among some mistakes, each with the answer of the pool that would find it."""
+    """Return the missed classes among some mistakes, each with an answer of the pool that would find the class."""
     answer_by_place: dict[LinePlace, Assessment] = {}
     for assessment in indexed_run.run.gold.links.assessments:
         answer_by_place[assessment.file, assessment.number] = assessment
@@ -179,7 +179,7 @@ class _StepWriter:
         return {ranking.level: _precision_at_ranks(ranking) for ranking in rankings}
 
     def class_steps(self, missed_class: _MissedClass) -> document.ClassSteps:
-        """Return the reasons why a class was missed, with the effect of finding it."""
+        """Return the reasons why a class was missed, with the effect on scores if the class were found."""
         answer = missed_class.answer
         # The effect is known from the mistake and need not be computed again.
         explanation = explain_class(answer.value_class, answer.query.base_id, self._indexed_run, with_effect=False)

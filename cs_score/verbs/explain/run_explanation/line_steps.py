@@ -302,7 +302,7 @@ def _why_others_kept(line: Response, discard: Discard, indexed_run: IndexedRun) 
 
 
 def _why_other_lines_kept(line: Response, discard: Discard) -> str:
-    """Return why the kept lines of a node are preferred to a discarded one; the last kept line is compared with it."""
+    """Return why the kept lines of a node are preferred to a discarded line; the last kept line is compared with it."""
     last_kept = discard.kept_lines[-1]
     if last_kept.confidence == line.confidence:
         numbers = f"{last_kept.number} < {line.number}"

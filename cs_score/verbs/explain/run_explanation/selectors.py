@@ -55,7 +55,7 @@ class Selectors:
             lines += [line for line in file.lines if line.number == int(number)]
         if not lines:
             self._refuse_pool(file_name)  # a clearer message than that there is no such run file
-            raise self._no_such_line(selector, file_name, files)
+            raise self._no_such_line_error(selector, file_name, files)
         return lines
 
     def _files_called(self, name: str) -> list[RunFile]:
@@ -76,7 +76,7 @@ class Selectors:
             if name in (file, basename(file)):
                 raise InputError(f"{file} is a pool, not a run", remedy="ask for a class of it with --class")
 
-    def _no_such_line(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
+    def _no_such_line_error(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
         """Return the error for a line that does not exist.
 
         `files` are the run files with the `file_name` of the selector. The remedy gives the numbers of their lines. If
@@ -111,7 +111,7 @@ class Selectors:
         queries = self._queries_with_id(short_id)
         # A text with another prefix leads to the same short id, but does not name the query.
         if not queries or text not in (short_id, self._full_id_of(short_id)):
-            raise self._nothing_called("query", text, self._ids_of_all_queries())
+            raise self._nothing_called_error("query", text, self._ids_of_all_queries())
         return queries
 
     def _queries_with_id(self, short_id: str) -> list[LinkedQuery]:
@@ -159,7 +159,7 @@ class Selectors:
         if query is not None and colon:
             classes = self._existing_classes(query, components)
         if not classes:
-            raise self._nothing_called("class", text, self._accepted_classes())
+            raise self._nothing_called_error("class", text, self._accepted_classes())
         return classes
 
     def _existing_classes(self, query: Query, components: str) -> list[ClassOfQuery]:
@@ -209,7 +209,7 @@ class Selectors:
         if not nodes:
             possible_ids = node_names + [_last_component(name) for name in node_names]
             remedy = "" if node_names else "the run has no node ids (eight columns)"
-            raise self._nothing_called("node", text, possible_ids, remedy)
+            raise self._nothing_called_error("node", text, possible_ids, remedy)
         return nodes
 
     def _nodes_of_run(self) -> list[str]:
@@ -241,7 +241,7 @@ class Selectors:
                 return f"the pool has it in class {assessment.value_class}; ask for that with --class"
         return self._why_stopped
 
-    def _nothing_called(self, kind: str, text: str, known_names: Iterable[str], remedy: str = "") -> InputError:
+    def _nothing_called_error(self, kind: str, text: str, known_names: Iterable[str], remedy: str = "") -> InputError:
         """Return the error that there is no `kind` (query, class, node) called `text`, with the nearest known names."""
         message = f"there is no {kind} {text}{did_you_mean(text, known_names)}"
         return InputError(message, remedy=remedy or self._why_stopped)

@@ -77,7 +77,7 @@ def explain_class(
 
 
 def _best_answer(assessments: Sequence[Assessment]) -> Assessment:
-    """Return the first assessment that judges its answer correct, or else the first one."""
+    """Return the first assessment with the judgment correct, or else the first assessment."""
     for assessment in assessments:
         if assessment.judgment == CORRECT:
             return assessment
