@@ -156,7 +156,7 @@ def _make_aggregate(
     # No measure of a single hop is among the shown ones.
     other_measures = [name for name in shown_measures(task, score_by_measure) if name != first_measure]
     measures = [first_measure, *other_measures]
-    scores = [_score_with_limits(measure, score_by_measure, intervals) for measure in measures]
+    scores = [_score_with_interval(measure, score_by_measure, intervals) for measure in measures]
     mistakes = [_mistake_count(kind, count) for kind, count in count_by_kind.items()]
     return Aggregate(
         task=task,
@@ -202,7 +202,9 @@ def _table_of(measure: str) -> str:
     return ""
 
 
-def _score_with_limits(measure: str, score_by_measure: Mapping[str, float], intervals: ScoreIntervals) -> MeasuredScore:
+def _score_with_interval(
+    measure: str, score_by_measure: Mapping[str, float], intervals: ScoreIntervals
+) -> MeasuredScore:
     """Return the score by a measure with the limits of its interval. An undefined score or limit is None."""
     score = score_by_measure.get(measure)
     interval = intervals.scores.get(measure)

@@ -83,7 +83,7 @@ def budget(
     """Return a row for each kind of mistakes: their number, and the gain in score if the run did not have them.
 
     Each row also has the score if this kind and all kinds before it were corrected (`cumulated`). `effects` computes
-    scores after changes to the run, and `faults` are all its mistakes; mistakes that only a correction would cause are
+    scores after changes to the run, and `faults` are all its mistakes. A correction may cause new mistakes, which are
     not counted. A kind has no mistakes if the `policy` does not count it as wrong. `tallies` are the rows of the
     measure's table.
     """
@@ -117,7 +117,7 @@ class _Corrector:
         self._effects = effects
         self._policy = policy
         self._count_by_category = Counter([fault.category for fault in self.faults])
-        self._score_before = effects.first_score
+        self._uncorrected_score = effects.first_score
 
     def has_mistakes(self, kind: str) -> bool:
         """Return whether the run has mistakes of a kind."""
@@ -134,7 +134,7 @@ class _Corrector:
         """
         change = correction_of(kinds, self._effects, self._policy, self.faults)
         if not any(self.has_mistakes(kind) for kind in kinds):
-            return _CorrectedRun(change, self._score_before)
+            return _CorrectedRun(change, self._uncorrected_score)
         effect = self._effects.effect_of(change)
         return _CorrectedRun(change, effect.score, effect.reason if effect.score is None else None)
 
@@ -150,7 +150,7 @@ class _Corrector:
         return BudgetRow(
             kind=kind,
             count=self._count_of(kind),
-            gain=_gain(result_of_kind.score, self._score_before),
+            gain=_gain(result_of_kind.score, self._uncorrected_score),
             score=result_of_kind.score,
             cumulated=result_of_all_so_far.score,
             reason=result_of_kind.reason or result_of_all_so_far.reason or UNSET,
@@ -186,11 +186,11 @@ def _in_order_of_correction(faults: Iterable[RunFault], editor: Editor) -> list[
 
 
 def _with_unreachable_classes(row: BudgetRow, faults: Iterable[RunFault], tallies: Sequence[Tally]) -> BudgetRow:
-    """Return the row of missed classes with the numbers of unreachable classes, and with the recall without them.
+    """Return the row of missed classes with the numbers of unreachable classes, and with the highest possible recall.
 
     No answer of the pool would find an unreachable class. The classes of the whole run are counted by the reason. The
-    recall is that of the table if all its other classes were found. `faults` are all mistakes of the run, and `tallies`
-    are the rows of the table.
+    highest possible recall of the table is reached if all its reachable classes are found. `faults` are all mistakes of
+    the run, and `tallies` are the rows of the table.
     """
     unreachable_classes = [fault for fault in faults if fault.why_unreachable is not None]
     count_by_reason = Counter([str(fault.why_unreachable) for fault in unreachable_classes])
@@ -244,7 +244,7 @@ def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults
 def _change_correcting(faults: Iterable[RunFault], editor: Editor) -> Change:
     """Return the change that removes wrong lines and adds answers that find missed classes.
 
-    Answers to a query that no line would create are not added.
+    An answer is not added if no line of the run or of the change creates its query.
     """
     wrong_lines: list[Response] = []
     missed_answers: list[Assessment] = []
@@ -253,7 +253,9 @@ def _change_correcting(faults: Iterable[RunFault], editor: Editor) -> Change:
         if fault.missed_answer is not None:
             missed_answers.append(fault.missed_answer)
     removal = editor.removal_of(wrong_lines)
-    return replace(removal, added_lines=editor.lines_to_add(missed_answers, removal.removed_places, only_linkable=True))
+    return replace(
+        removal, added_lines=editor.lines_to_add(missed_answers, removal.removed_places, skips_unlinkable=True)
+    )
 
 
 def _policy_correcting(kinds: Iterable[Kind], policy: Policy, faults: Iterable[RunFault]) -> Policy:

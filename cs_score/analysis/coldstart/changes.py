@@ -73,7 +73,8 @@ class FollowOnLines:
     `lines_answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
     `lines_creating` the lines that create it. Skipped lines are included, since they create and answer queries like
     other lines. A line of the pool depends on the run if no earlier line of the pool creates its query, so that a line
-    of the run must do so: `pool_lines_depending_on_run` has the first such line for each follow-on query.
+    of the run must do so: `pool_line_depending_on_run_by_query` has the first of these
+    lines for each follow-on query.
     """
 
     def __init__(self, run: Run, position_by_file: Mapping[str, int]) -> None:
@@ -83,7 +84,8 @@ class FollowOnLines:
         self.lines_creating: dict[str, list[LinkedLine]] = defaultdict(list)
         # The position of the first line of the pool that creates each follow-on query, by the short id of the query.
         self._first_creating_position_in_pool: dict[str, _LoadPosition] = {}
-        self.pool_lines_depending_on_run: dict[str, Assessment | SkippedLine] = {}
+        # The first line of the pool with a query that only lines of the run create, by the short id of the query.
+        self.pool_line_depending_on_run_by_query: dict[str, Assessment | SkippedLine] = {}
         run_lines = _linked_lines_of_run(run)
         pool_lines = sorted(_linked_lines_of_pool(run), key=self.position)
         answered_ids = _answered_follow_ons([*run_lines, *pool_lines])
@@ -102,7 +104,8 @@ class FollowOnLines:
                 self.lines_creating[line.follow_on_id].append(line)
 
     def _collect_pool_lines(self, lines: Iterable[Assessment | SkippedLine], answered_ids: Container[str]) -> None:
-        """Enter the lines of the pool in `pool_lines_depending_on_run`, and the first positions that create queries.
+        """Enter the lines of the pool in `pool_line_depending_on_run_by_query`, and the first positions that create
+        queries.
 
         `lines` are the pool in load order, and `answered_ids` are the short ids of all follow-on queries with answers.
         """
@@ -110,7 +113,7 @@ class FollowOnLines:
             short_id = line.query.short_id
             has_creating_line = short_id in self._first_creating_position_in_pool  # an earlier line of the pool
             if line.query.is_follow_on and not has_creating_line:
-                self.pool_lines_depending_on_run.setdefault(short_id, line)
+                self.pool_line_depending_on_run_by_query.setdefault(short_id, line)
             if line.follow_on_id in answered_ids:
                 self._first_creating_position_in_pool.setdefault(line.follow_on_id, self.position(line))
 
@@ -189,7 +192,8 @@ class LineWriter:
     def line_of_answer(self, answer: Assessment, index: int) -> Response:
         """Return a line of the run that gives an answer of the pool.
 
-        `index` is the position of the line among all lines that are added, from 0.
+        `index` is the position of the line among all lines that are added, from 0. It is also the line's number until
+        rescoring numbers the added lines after those of their file.
         """
         follow_on = self._run.links.find_follow_on(answer.follow_on_id)
         assert follow_on is not None  # every answer of the pool has created its follow-on query
@@ -291,6 +295,7 @@ class Editor:
         self._run = run
         self._run_id = run_id
         self.files = files_of_run(run)
+        # The layouts have the names of the files in load order.
         self.position_by_file = {name: position for position, name in enumerate(run.layouts)}
         self.follow_on_lines = FollowOnLines(run, self.position_by_file)
         self._writer = LineWriter(run, run_id, self.files)
@@ -354,24 +359,24 @@ class Editor:
         assessments: Iterable[Assessment],
         removed_places: Container[LinePlace] = (),
         *,
-        only_linkable: bool = False,
+        skips_unlinkable: bool = False,
     ) -> tuple[Response, ...]:
         """Return the lines to add so that the run gives the answers of some assessments, each answer once.
 
         An answer of a later hop needs a line with its parent answer, the one its query asks about. If the run has no
         such line (other than at `removed_places`), a line with the parent answer is added before it. With
-        `only_linkable`, an answer is left out if no line would create its query.
+        `skips_unlinkable`, an answer is left out if no line would create its query.
         """
         line_by_text: dict[str, Response] = {}  # by the text of the answer in the pool
         created_query_ids: set[str] = set()  # of the queries about the added answers
         for assessment in assessments:
             if assessment.text in line_by_text:
                 continue
-            answers = self._missing_parents_and_answer(assessment, created_query_ids, removed_places)
-            # Only the query of the first answer may lack a line: each answer creates the query of the next one.
-            if only_linkable and self._why_unlinkable(answers[0].query, created_query_ids) is not None:
+            chain = self._missing_parents_and_answer(assessment, created_query_ids, removed_places)
+            # Each answer of the chain creates the query of the next one; only the first query may lack a line.
+            if skips_unlinkable and self._why_unlinkable(chain[0].query, created_query_ids) is not None:
                 continue
-            for answer in answers:
+            for answer in chain:
                 index = len(line_by_text)
                 line_by_text[answer.text] = self._writer.line_of_answer(answer, index)
                 created_query_ids.add(answer.follow_on_id)
@@ -443,7 +448,7 @@ class Editor:
 
         A line cannot be read if it answers a query that only removed lines have created.
         """
-        for short_id, line in self.follow_on_lines.pool_lines_depending_on_run.items():
+        for short_id, line in self.follow_on_lines.pool_line_depending_on_run_by_query.items():
             creating_position = self.follow_on_lines.first_creating_position(short_id, change.removed_places)
             if creating_position >= self.follow_on_lines.position(line):  # also if no line is left to create the query
                 return f"Query {line.query.full_id} not loaded ({line.file} line {line.number})"

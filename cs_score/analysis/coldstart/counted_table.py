@@ -108,8 +108,8 @@ def count_table(scored: AnalysedRun, measure: Measure, faults: Iterable[RunFault
     rows = _rows_of_table(scored, table, measure.level)
     entry_counts: Counter[TableEntry] = Counter()
     for row in rows:
-        drawn_unit = scored.result.cluster_by_query[row.query.full_id]
-        entry_counts.update(_entries_of_row(row, drawn_unit, missed_by_row.get(row.tally.name, ())))
+        ldc_query = scored.result.cluster_by_query[row.query.full_id]
+        entry_counts.update(_entries_of_row(row, ldc_query, missed_by_row.get(row.tally.name, ())))
     return CountedTable(name, rows, entry_counts)
 
 
@@ -153,28 +153,29 @@ def _rows_of_query(result: QueryResult, unit: UnitResult, level: str) -> list[Co
     return rows
 
 
-def _entries_of_row(row: CountedRow, drawn_unit: str, missed_classes: Iterable[RunFault]) -> list[TableEntry]:
+def _entries_of_row(row: CountedRow, ldc_query: str, missed_classes: Iterable[RunFault]) -> list[TableEntry]:
     """Return the entries of a row: one for each line, each class that was not found, and each class to find.
 
     A class that was not found has two entries: as a mistake, and as a class of the ground truth. `missed_classes` are
-    these. `drawn_unit` is the group in the dimension `ldc_query`: the id of the unit that a resample draws.
+    these. `ldc_query` is the group of all entries in the dimension of the same name.
     """
-    # What the row tells about all of its entries; the other groups are unknown.
-    unknown_groups = _unknown_groups_of_row(row, drawn_unit)
-    counted_lines = [_counted_line(scored_line, row, unknown_groups) for scored_line in row.lines()]
-    groups_of_missed = [_groups_of_missed_class(fault, unknown_groups) for fault in missed_classes]
+    # The groups of all entries of the row, such as its slot. Groups of single entries, such as languages, are UNKNOWN.
+    groups_from_row = _groups_known_from_row(row, ldc_query)
+    counted_lines = [_counted_line(scored_line, row, groups_from_row) for scored_line in row.lines()]
+    groups_of_missed = [_groups_of_missed_class(fault, groups_from_row) for fault in missed_classes]
+    # The classes to find are the found ones, the missed ones with an answer in the pool, and all others.
     groups_to_find = _groups_of_found_classes(counted_lines, row) + groups_of_missed
-    # All other classes of the ground truth have no answer in the pool from which their groups could be known.
+    # The others have no answer in the pool from which their groups could be known.
     unknown_count = row.tally.counts.ground_truth - len(groups_to_find)
-    groups_to_find += [unknown_groups] * unknown_count
+    groups_to_find += [groups_from_row] * unknown_count
     entries = [line.entry for line in counted_lines]
     entries += [TableEntry(groups, _NOT_FOUND) for groups in groups_of_missed]
     entries += [TableEntry(groups, _TO_FIND) for groups in groups_to_find]
     return entries
 
 
-def _unknown_groups_of_row(row: CountedRow, drawn_unit: str) -> _EntryGroups:
-    """Return the groups of a missed class about which only its row and its LDC query (`drawn_unit`) are known."""
+def _groups_known_from_row(row: CountedRow, ldc_query: str) -> _EntryGroups:
+    """Return the groups of a missed class about which only its row and its LDC query are known."""
     return _EntryGroups(
         slot=row.slot,
         hop=str(row.hop),
@@ -184,18 +185,18 @@ def _unknown_groups_of_row(row: CountedRow, drawn_unit: str) -> _EntryGroups:
         judgment=UNKNOWN,
         mention_type=UNKNOWN,
         category=MISSED,
-        ldc_query=drawn_unit,
+        ldc_query=ldc_query,
     )
 
 
-def _groups_of_missed_class(fault: RunFault, unknown_groups: _EntryGroups) -> GroupNames:
+def _groups_of_missed_class(fault: RunFault, groups_from_row: _EntryGroups) -> GroupNames:
     """Return the groups of a class that was not found, from the answer of the pool that would find it.
 
-    `unknown_groups` are the groups that the row of the class gives it.
+    `groups_from_row` are the groups that the row of the class gives it.
     """
     answer = fault.missed_answer
     assert answer is not None  # the fault is a missed class
-    return unknown_groups._replace(
+    return groups_from_row._replace(
         language=language_code(answer.docid) or UNKNOWN,
         judgment=answer.judgment,
         mention_type=answer.value_mention or UNKNOWN,
@@ -288,7 +289,8 @@ def _sum_labels(label_counts: Counter[Labels]) -> GroupCounts:
     """Return the counts of a group: its right, wrong and other lines, its classes to find, and its mistakes.
 
     `label_counts` has the number of its entries with the same labels, which are a tuple: `{("CORRECT", "RIGHT"): 12}`.
-    Classes have the labels `_TO_FIND` or `_NOT_FOUND`, all other entries are lines.
+    A class of the ground truth is an entry `_TO_FIND`, and one more entry
+    `_NOT_FOUND` if the run missed it. All other entries are lines.
     """
     counts_of_lines = _NO_COUNTS
     wrong_line_count = 0

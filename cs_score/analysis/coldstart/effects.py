@@ -106,7 +106,9 @@ class Effects:
         self.editor = self._rescoring.editor
         # Without measures of rankings, such as average precision, the nodes need not be ranked.
         self._is_ranked = any(measure.is_of_rankings for measure in measures)
+        # A score is undefined after a change if its table would have no rows: the rows are counted like other sums.
         self._row_count_column_by_measure = {measure: _row_count_column(measure) for measure in measures}
+        # It turns the rows of a unit into the unit's summand of each column.
         self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.reason_by_unranked_unit).by_measure
@@ -314,6 +316,7 @@ class Effects:
         For LDC-MAX they are the rows of the entry point with the highest F1, for LDC-MEAN the means over all entry
         points that have rows (rules ldc-max, ldc-mean).
         """
+        # Rows of these tables have counts, which belong to the sums of their hop and to those over all hops.
         for rows in rows_by_query.values():
             self._row_sums.add(summands, SF, rows, is_counted=True, adds_to_level_all=True)
         entry_points = self._entry_points_with_rows(unit_id, rows_by_query)

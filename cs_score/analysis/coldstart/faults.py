@@ -65,13 +65,14 @@ class Reachability:
         self._policy = scored.policy
         self._with_nodes = with_nodes
         self._answers_by_class: dict[str, list[Assessment]] = defaultdict(list)
-        self._answers_by_query_and_class: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
-        self._rightness_by_query_and_class: dict[tuple[str, str], bool] = {}
+        self._answers_by_follow_on_and_class: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
+        # Whether a class has a right answer with right parents that leads to a follow-on query: a cache.
+        self._rightness_by_follow_on_and_class: dict[tuple[str, str], bool] = {}
         for assessment in scored.run.gold.links.assessments:
             if assessment.is_accepted and _is_counted(assessment, scored):
                 self._answers_by_class[assessment.value_class].append(assessment)
                 # The answers of a class that lead to the same follow-on query, by the short id of this query.
-                self._answers_by_query_and_class[assessment.follow_on_id, assessment.value_class].append(assessment)
+                self._answers_by_follow_on_and_class[assessment.follow_on_id, assessment.value_class].append(assessment)
         self._rows_naming_entity = self._find_rows_naming_entity()
 
     def _find_rows_naming_entity(self) -> set[str]:
@@ -93,7 +94,8 @@ class Reachability:
         """
         right_answers = [answer for answer in self._answers_by_class[class_name] if self._is_right(answer)]
         if not right_answers:
-            # Accepted answers are correct or inexact: if correct ones count as right, these are all inexact.
+            # Accepted answers are correct or inexact. None of them is right here: if the policy counts correct answers
+            # as right, there is no correct answer, and all are inexact.
             return ONLY_INEXACT if CORRECT in self._policy.right else NONE_RIGHT
         reachable_answers = [answer for answer in right_answers if self._has_right_parent(answer)]
         if not reachable_answers:
@@ -125,16 +127,16 @@ class Reachability:
             return True
         # Several answers of the parent class may lead to this query: they are the possible parents.
         query_and_class = (answer.query.short_id, _parent_of_class(answer.value_class))
-        if query_and_class not in self._rightness_by_query_and_class:
-            self._rightness_by_query_and_class[query_and_class] = self._has_right_answer(query_and_class)
-        return self._rightness_by_query_and_class[query_and_class]
+        if query_and_class not in self._rightness_by_follow_on_and_class:
+            self._rightness_by_follow_on_and_class[query_and_class] = self._has_right_answer(query_and_class)
+        return self._rightness_by_follow_on_and_class[query_and_class]
 
     def _has_right_answer(self, query_and_class: tuple[str, str]) -> bool:
         """Return whether the pool has a right answer whose parents are right, too.
 
         `query_and_class` has the short id of the follow-on query about the answer, and the answer's class.
         """
-        answers = self._answers_by_query_and_class[query_and_class]
+        answers = self._answers_by_follow_on_and_class[query_and_class]
         return any(self._is_right(answer) and self._has_right_parent(answer) for answer in answers)
 
 
@@ -304,14 +306,15 @@ class RowWithClasses(NamedTuple):
 
 def rows_with_classes_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowWithClasses]:
     """Yield the rows of a unit with classes of the ground truth, each with these classes and the found ones."""
-    for result in unit.queries:
-        tree = scored.run.gold.gold_of_query(result.query, scored.run.links).tree
-        assert tree is not None  # the query was scored
-        lines_by_row = {tally.name: tally.responses for tally in result.tallies}
-        for row_name, class_names in _classes_by_row(tree, lines_by_row).items():
+    for query_result in unit.queries:
+        class_tree = scored.run.gold.gold_of_query(query_result.query, scored.run.links).tree
+        assert class_tree is not None  # the query was scored
+        lines_by_row = {tally.name: tally.responses for tally in query_result.tallies}
+        for row_name, class_names in _classes_by_row(class_tree, lines_by_row).items():
             yield RowWithClasses(
                 name=row_name,
-                takes_one_value=tree.is_single_valued_by_node.get(row_name, False),
+                # A row has the name of the tree's node (a query or a class) to which its answers belong.
+                takes_one_value=class_tree.is_single_valued_by_node.get(row_name, False),
                 class_names=class_names,
                 found_classes=classes_found(lines_by_row[row_name], unit),
             )

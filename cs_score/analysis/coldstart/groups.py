@@ -142,12 +142,12 @@ class _GroupScorer:
         """
         if self._resampling is None or not self._units or _UNIT_DIMENSION in dimensions:
             return {}
-        counts_by_unit = _counts_by_unit(self._entry_counts, dimensions)
-        names = list(counts_by_unit)
+        counts_by_group_and_unit = _counts_by_group_and_unit(self._entry_counts, dimensions)
+        names = list(counts_by_group_and_unit)
         intervals_by_group: dict[GroupNames, dict[str, Interval]] = {}
         for start in range(0, len(names), _GROUPS_AT_ONCE):
             names_at_once = names[start : start + _GROUPS_AT_ONCE]
-            rows = [_row_of_unit(unit, names_at_once, counts_by_unit) for unit in self._units]
+            rows = [_row_of_unit(unit, names_at_once, counts_by_group_and_unit) for unit in self._units]
             intervals = resampled.bootstrap_intervals(rows, _scores_of_groups, self._resampling, units=self._units)
             intervals_by_group |= _intervals_by_group_and_score(names_at_once, intervals)
         return intervals_by_group
@@ -214,28 +214,28 @@ def _intervals_by_group_and_score(
     return intervals_by_group
 
 
-_CountsByUnit: TypeAlias = Mapping[GroupNames, Mapping[str, Counts]]
+_CountsByGroupAndUnit: TypeAlias = Mapping[GroupNames, Mapping[str, Counts]]
 """The counts of each unit in each group; units that have nothing in a group are left out."""
 
 
-def _counts_by_unit(entry_counts: EntryCounts, dimensions: Sequence[str]) -> _CountsByUnit:
+def _counts_by_group_and_unit(entry_counts: EntryCounts, dimensions: Sequence[str]) -> _CountsByGroupAndUnit:
     """Return the counts of each unit in the groups of some dimensions, by group and unit.
 
     They are the numbers of its lines (right, answered ...) and of its classes in the table with these entries.
     """
     # Crossed with the units as the last dimension, each group is divided into its units.
     counts_of_group_and_unit = count_groups(entry_counts, [*dimensions, _UNIT_DIMENSION])
-    counts_by_unit: dict[GroupNames, dict[str, Counts]] = defaultdict(dict)
+    counts_by_group_and_unit: dict[GroupNames, dict[str, Counts]] = defaultdict(dict)
     for (*group_names, unit), group_counts in counts_of_group_and_unit.items():
-        counts_by_unit[tuple(group_names)][unit] = group_counts.counts
-    return counts_by_unit
+        counts_by_group_and_unit[tuple(group_names)][unit] = group_counts.counts
+    return counts_by_group_and_unit
 
 
-def _row_of_unit(unit: str, groups: Iterable[GroupNames], counts_by_unit: _CountsByUnit) -> list[int]:
+def _row_of_unit(unit: str, groups: Iterable[GroupNames], counts_by_group_and_unit: _CountsByGroupAndUnit) -> list[int]:
     """Return the right lines, answered lines and classes of a unit in each group, one group after the other."""
     row: list[int] = []
     for group in groups:
-        counts = counts_by_unit[group].get(unit, _NO_COUNTS)
+        counts = counts_by_group_and_unit[group].get(unit, _NO_COUNTS)
         row += [counts.right, counts.answered, counts.ground_truth]
     return row
 

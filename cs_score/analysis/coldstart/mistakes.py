@@ -92,8 +92,8 @@ def _rank_in_cost_list(mistake: Mistake, position_by_file: Mapping[str, int]) ->
 def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
     """Return a fault of the run as a mistake, with the differences to the scores if it were corrected.
 
-    `effects` computes these differences, one for each of its measures. `reachable` says of a class whether an answer of
-    the pool would find it.
+    `effects` computes these differences, one for each of its measures. The mistake is `reachable` if it is a class that
+    some answer of the pool would find; UNSET for lines.
     """
     line = fault.listed_line
     change = _correction_of(fault, effects.editor)

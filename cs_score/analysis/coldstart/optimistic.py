@@ -54,7 +54,7 @@ class OptimisticScenario:
             new_assessments = self._assess(scored, hop, writer)
             if new_assessments:
                 self.added += new_assessments
-                scored = _score_with(scored, new_assessments)
+                scored = _score_with_assessments(scored, new_assessments)
         return scored
 
     def _assess(self, scored: AnalysedRun, hop: int, writer: _AssessmentWriter) -> list[Assessment]:
@@ -247,9 +247,12 @@ def _free_classes(run: Run, query: LinkedQuery, parent_class: str, found_classes
 
 
 def _classes_below(run: Run, query: LinkedQuery, parent_class: str) -> list[str]:
-    """Return the classes of the ground truth of a query that are below a class, in load order of the pool."""
-    base_query = run.gold.query_set.by_id[query.base_id]
-    tree = run.gold.gold_of_query(base_query, run.links).tree
+    """Return the classes of the ground truth of a query that are below a class, in load order of the pool.
+
+    A follow-on query has no ground truth of its own: its classes are those of the query in the query file.
+    """
+    query_of_file = run.gold.query_set.by_id[query.base_id]
+    tree = run.gold.gold_of_query(query_of_file, run.links).tree
     assert tree is not None  # the query was scored
     classes = []
     for class_name, class_above in tree.parent_by_class.items():
@@ -315,6 +318,7 @@ class _AssessmentWriter:
 
         `number` is the number of the assessment among the added ones, from 1: the first id is `optimistic_1`.
         """
+        # The line has: query, slot, run, relation provenance, value, value type, value provenance, further columns.
         _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
         return {
             **self._columns_of_similar_assessment(line),
@@ -353,15 +357,15 @@ def last_pool_file(run: Run) -> str | None:
     return name
 
 
-def _score_with(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> AnalysedRun:
+def _score_with_assessments(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> AnalysedRun:
     """Return the run scored against its pool with some more assessments at the end."""
     run = scored.run
+    # The links hold all lines, of the pool and of the run. The gold data take their assessments, the run its responses.
     links = _links_with(run, new_assessments)
-    # Links hold lines with their queries. The same links serve as the pool (of gold) and as the lines of the run.
     gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
     lines_by_run_and_unit = group_by_run_and_unit(gold, links.responses)
-    run_with_links = replace(run, gold=gold, links=links, lines_by_run_and_unit=lines_by_run_and_unit)
-    return score_for_analysis(run_with_links, scored.policy, scored.run_id)
+    run_over_new_pool = replace(run, gold=gold, links=links, lines_by_run_and_unit=lines_by_run_and_unit)
+    return score_for_analysis(run_over_new_pool, scored.policy, scored.run_id)
 
 
 def _links_with(run: Run, new_assessments: Sequence[Assessment]) -> Links:

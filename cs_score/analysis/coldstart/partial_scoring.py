@@ -55,7 +55,8 @@ def _analysed_in_part(run: Run, policy: Policy, units: Iterable[UnitResult], sto
     `stop` is the error that stopped loading or scoring.
     """
     run_result = ScoredRun(_first_run_id(run), PrecisionRecall(averaged_table([]), None, None), tuple(units))
-    # A result without runs has the same origin as a result of the whole call. Nothing is scored for it.
+    # A scorer makes the origin (options and digests of the inputs), also if it has scored no runs. The origin needs no
+    # remarks.
     result_without_runs = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
     return AnalysedRun(
         run=run,

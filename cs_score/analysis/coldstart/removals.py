@@ -56,28 +56,28 @@ class Removals:
             for result in unit.queries:
                 self._results_by_query[result.query.base_id].append((unit, result))
 
-    def units_without(self, change: Change, *, is_ranked: bool) -> list[UnitResult] | None:
+    def units_without(self, change: Change, *, updates_rankings: bool) -> list[UnitResult] | None:
         """Return the changed units after a change; None if some of their queries have to be scored again.
 
-        Rankings are only changed if `is_ranked`; otherwise they stay as they were, since nobody needs them.
+        Rankings are only changed if `updates_rankings`; otherwise they stay as they were, since nobody needs them.
         """
         if not _only_removes_responses(change):
             return None
         try:
-            return self._subtract(change, is_ranked=is_ranked)
+            return self._subtract(change, updates_rankings=updates_rankings)
         except SubtractionError:
             return None
 
-    def _subtract(self, change: Change, *, is_ranked: bool) -> list[UnitResult]:
+    def _subtract(self, change: Change, *, updates_rankings: bool) -> list[UnitResult]:
         """Return the changed units after a change that only removes responses.
 
-        Unless `is_ranked`, rankings stay as they were. Raises SubtractionError if some of their queries have to be
-        scored again.
+        Unless `updates_rankings`, rankings stay as they were. Raises SubtractionError if some of their queries have to
+        be scored again.
         """
         unit_by_id: dict[str, UnitResult] = {}
         for base_id, lines in self._removed_lines_by_query(change).items():
             query_lines = self._query_lines(base_id)
-            result = query_lines.result_without(lines, change.removed_indexes, is_ranked=is_ranked)
+            result = query_lines.result_without(lines, change.removed_indexes, updates_rankings=updates_rankings)
             # The unit may have been changed already, for another of its queries.
             unit = unit_by_id.get(query_lines.unit.id, query_lines.unit)
             unit_by_id[unit.id] = _with_result(unit, result)
@@ -147,13 +147,15 @@ class QueryLines:
         # Of a node only so many of the best lines count; None means all of them.
         self._most_justifications = scored.run.limits.justifications_per_node
         self._ranks_all_levels = scored.run.gold.query_set.edition.ranks_all_levels
-        # The lines that answer a follow-on query, and the lines that give the answer it asks about, by its short id.
+        # By the short id of a follow-on query: the lines with answers to this query, and the lines creating the query.
         self._lines_answering = editor.follow_on_lines.lines_answering
         self._lines_creating = editor.follow_on_lines.lines_creating
-        # Rows are known by their position among the rows of the query, and lines by their index.
+        # The row in which each line counts: rows are known by their position in the query, lines by their index.
         self._row_position_by_index = _row_positions(result)
-        self._deciding_indexes_by_row: dict[int, Collection[int]] = {}  # see `_deciding_indexes`
-        self._rows_of_gold: Collection[str] = () if tree is None else tree.class_count_by_node
+        self._naming_line_indexes_by_row: dict[int, Collection[int]] = {}  # see `_naming_line_indexes`
+        # A row with classes in gold remains in the tables even without lines. Each row is a node of the class tree.
+        self._names_of_gold_rows: Collection[str] = () if tree is None else tree.class_count_by_node
+        # The nodes of the query, and where they are ranked. Nodes of the second hop are children of first-hop nodes.
         self._rankings_by_level = [LevelRanking(ranking) for ranking in result.rankings]
         self._node_by_name = _ranked_nodes(result)
         self._children_by_parent = _children_by_parent(self._node_by_name.values())
@@ -179,12 +181,12 @@ class QueryLines:
         return line.node.startswith(f"{self._result.query.full_id}:")
 
     def result_without(
-        self, lines: Sequence[Response], removed_indexes: Collection[int], *, is_ranked: bool
+        self, lines: Sequence[Response], removed_indexes: Collection[int], *, updates_rankings: bool
     ) -> QueryResult:
         """Return the result of the query without some of its lines.
 
         `removed_indexes` are the indexes of all lines that the change removes, in other queries as well. Unless
-        `is_ranked`, the rankings stay as they were. Raises SubtractionError if the query has to be scored again.
+        `updates_rankings`, the rankings stay as they were. Raises SubtractionError if the query has to be scored again.
         """
         # Orphans are remaining lines that lose their parent. They keep their counts, but their nodes are not ranked.
         orphans = self._orphans(lines, removed_indexes)
@@ -192,7 +194,7 @@ class QueryLines:
         if any(self._may_influence_others(line) for line in lines_to_unrank):
             raise SubtractionError
         tallies = self._tallies_without(lines)
-        if not is_ranked:
+        if not updates_rankings:
             return replace(self._result, tallies=tallies)
         return replace(self._result, tallies=tallies, rankings=self._rankings_without(lines_to_unrank))
 
@@ -237,7 +239,8 @@ class QueryLines:
 
     def _may_influence_others(self, line: Response) -> bool:
         """Return whether other lines may count differently if a line is taken away."""
-        # A line of a later hop may be the only reason for a row of its parent class.
+        # A row below a class of an earlier hop may exist only because of this line (after the second hop: level 2, 3,
+        # ...).
         if line.query.level > _DEEPEST_HOP:
             return True
         is_counted = line.index in self._row_position_by_index
@@ -247,38 +250,40 @@ class QueryLines:
         if self._links.was_answer_skipped(line.follow_on_id):
             return True
         if line.node is None:
-            return self._may_have_credit(line) or line.index in self._deciding_indexes(line)
-        # All lines of a node decide together whether it names the entity, and only lines with credit depend on that.
-        return any(self._may_have_credit(node_line) for node_line in self._links.lines_by_node[line.node])
+            return self._may_be_right(line) or line.index in self._naming_line_indexes(line)
+        # All lines of a node decide together whether it names the entity, and whether its right lines count as right.
+        return any(self._may_be_right(node_line) for node_line in self._links.lines_by_node[line.node])
 
-    def _deciding_indexes(self, line: Response) -> Collection[int]:
-        """Return the indexes of the lines that decide whether the lines without node in a line's row get credit.
+    def _naming_line_indexes(self, line: Response) -> Collection[int]:
+        """Return the indexes of the lines without node in a line's row whose removal may make right lines wrong.
 
-        Together these lines count as one node. Its right lines get credit if one of its best assessed lines names the
-        entity (rule nominal-mentions): these best lines decide. The result is empty if no line without node has credit.
+        The lines without node of a row count as one node. Its right lines count as right only if one of its best
+        assessed lines names the entity (rule nominal-mentions), so that these best lines must stay. The result is empty
+        if no line without node is right.
         """
         position = self._row_position_by_index[line.index]
-        if position not in self._deciding_indexes_by_row:
+        if position not in self._naming_line_indexes_by_row:
             lines = [row_line for row_line in self._result.tallies[position].responses if row_line.node is None]
-            self._deciding_indexes_by_row[position] = self._find_deciding_indexes(lines)
-        return self._deciding_indexes_by_row[position]
+            self._naming_line_indexes_by_row[position] = self._find_naming_line_indexes(lines)
+        return self._naming_line_indexes_by_row[position]
 
-    def _find_deciding_indexes(self, lines: Sequence[Response]) -> Collection[int]:
-        """Return the indexes of the lines that decide whether the right ones among some lines get credit.
+    def _find_naming_line_indexes(self, lines: Sequence[Response]) -> Collection[int]:
+        """Return the indexes of those lines without which right lines might count as wrong.
 
-        `lines` are all lines without node of a row, which count as one node. They get credit if one of the best
-        assessed lines of this node names the entity. The result is empty if no line has credit.
+        `lines` are all lines without node of a row, which count as one node. Its right lines count as right only if one
+        of its best assessed lines names the entity. The result is empty if no line is right.
         """
-        if not any(self._may_have_credit(line) for line in lines):
+        if not any(self._may_be_right(line) for line in lines):
             return ()
         assessed_lines = [line for line in lines if line.index in self.unit.assessment_by_index]
-        deciding_lines = best_lines(assessed_lines, self._most_justifications)
-        if len(deciding_lines) < len(assessed_lines):
-            return {line.index for line in deciding_lines}  # without any of them another line decides, too
-        # All assessed lines are among the best ones, and a line with the label WRONG never names the entity.
+        best_assessed_lines = best_lines(assessed_lines, self._most_justifications)
+        if len(best_assessed_lines) < len(assessed_lines):
+            # Without one of the best lines the next one would take its place, and might name the entity instead.
+            return {line.index for line in best_assessed_lines}
+        # All assessed lines are among the best ones. A line with the label WRONG never names the entity: it may go.
         return {line.index for line in assessed_lines if WRONG not in self.unit.labels_by_index[line.index]}
 
-    def _may_have_credit(self, line: Response) -> bool:
+    def _may_be_right(self, line: Response) -> bool:
         """Return whether a line is right or the duplicate of a right line, or a line whose labels are not known."""
         labels = self.unit.labels_by_index.get(line.index)
         return labels is None or category_in(labels) in self._policy.right
@@ -302,7 +307,7 @@ class QueryLines:
         Raises SubtractionError if all lines of the row are removed, and it has no classes of the ground truth.
         """
         is_emptied = len(lines) == len(tally.responses)
-        if is_emptied and tally.name not in self._rows_of_gold:
+        if is_emptied and tally.name not in self._names_of_gold_rows:
             raise SubtractionError
         numbers = astuple(tally.counts)
         for line in lines:
@@ -363,9 +368,9 @@ class QueryLines:
         """
         children = self._children_by_parent.get(node.name, ())
         has_remaining_child = any(child not in losses.vanishing_nodes for child in children)
-        if has_remaining_child:
+        if has_remaining_child:  # the child's name and rank depend on this parent
             raise SubtractionError
-        # A parent without lines of its own has the lines of its children, so that its confidence changes with them.
+        # A parent without lines of its own has the lines of its children: if the node loses lines, so does the parent.
         is_second_hop = node.hop > 0
         if is_second_hop and parent_node(node.name) not in self._links.lines_by_node:
             raise SubtractionError
@@ -489,8 +494,8 @@ class LevelRanking:
     def ranking_after(self, moves: Iterable[Move]) -> Ranking:
         """Return the ranking after nodes without a class have vanished or moved.
 
-        Raises SubtractionError if no node is left, since the level may then have no row, and if average precision would
-        exceed the ground truth, which scoring refuses with a message.
+        Raises SubtractionError if no node is left, since the level may then have no row, and if there would be more
+        right nodes than classes to find: the scorer refuses such a ranking with a message.
         """
         moves_here = [move for move in moves if move.node.name in self._position_by_name]
         if not moves_here:

@@ -136,7 +136,8 @@ class Rescoring:
         reason = self.editor.why_refused(change)
         if reason is not None:
             raise InputError(reason)
-        # An earlier run of the call that cannot be ranked stops the scoring, even if nobody asks for rankings.
+        # The scorer ranks the runs of a call together, and stops at the first run without a ranking. So earlier runs
+        # must be ranked even if the caller needs no rankings.
         has_earlier_runs = len(self._run_ids_up_to_this) > 1
         must_rank = is_ranked or has_earlier_runs
         # Subtracting counts takes much less time, but is not always possible; then the result is None.
@@ -150,8 +151,8 @@ class Rescoring:
     ) -> Iterator[RescoredUnit]:
         """Yield the units that a change may affect, scored from the changed lines.
 
-        An `earlier_change` is a part of the change; `unit_by_id` has the results of the units after it. Nodes are
-        ranked only if `is_ranked`.
+        An `earlier_change` is a part of the change; `unit_by_id` has the results of the units after this earlier
+        change. Nodes are ranked only if `is_ranked`.
         """
         changed_ids = self._changed_queries(change, earlier_change)
         # Another policy changes all queries, also those without a changed line.
@@ -163,7 +164,7 @@ class Rescoring:
             is_ranked=is_ranked,
         )
         affected_ids = self._affected_units(change, changed_ids)
-        # A unit without result only has lines of other runs, which the same call scores.
+        # Units without a result are left out: all their lines belong to other runs of the same call.
         old_units = [unit_by_id[unit_id] for unit_id in affected_ids if unit_id in unit_by_id]
         return self._score_units(old_units, request)
 
@@ -200,7 +201,7 @@ class Rescoring:
         can_subtract = self._has_separate_queries and is_limited
         if not can_subtract or earlier_change.removed_places:
             return None
-        return self._removals.units_without(change, is_ranked=is_ranked)
+        return self._removals.units_without(change, updates_rankings=is_ranked)
 
     def _changed_queries(self, change: Change, earlier_change: Change) -> dict[str, None]:
         """Return the base ids of the queries whose lines one of two changes removes or adds, but not the other one.
@@ -273,8 +274,8 @@ class Rescoring:
         """Return a run that has the lines of some units as they are after a change.
 
         `lines` are all lines of these units before the change, `added_lines_of_units` the change's added lines of these
-        units. Lines are linked to nodes again if the change makes that necessary. Raises InputError if
-        the limits on justifications cannot be applied.
+        units. Linking gives lines their full node ids, which begin with the node of the parent line. Lines are linked
+        again if their parents may have changed. Raises InputError if the limits on justifications cannot be applied.
         """
         if self._only_appends(change):
             return self._append_lines(lines, added_lines_of_units, is_ranked)
@@ -282,7 +283,7 @@ class Rescoring:
         remaining_lines = self._remaining_lines(lines, change, added_lines_of_units)
         links = Links(self._run.gold.query_set, self._run.links)
         if self._must_link_again(removed_lines, added_lines_of_units):
-            # Removed lines are no parents any more. Remaining lines with the same answers are entered in their place.
+            # Removed lines are no parents any more. `_with_nodes` enters a remaining line with the same answer, if any.
             for line in removed_lines:
                 links.node_by_follow_on[line.follow_on_id] = None
             remaining_lines = _with_nodes(remaining_lines, links.node_by_follow_on)
@@ -293,7 +294,10 @@ class Rescoring:
         return self._run_of_lines(remaining_lines, gold, links, is_ranked)
 
     def _run_of_lines(self, lines: Sequence[Response], gold: ColdStartGold, links: Links, is_ranked: bool) -> Run:
-        """Return a run over gold with these lines and links; the links get the lines of each node if `is_ranked`."""
+        """Return the run with other lines, gold data and links (the nodes of lines and of their parents).
+
+        If `is_ranked`, the lines of each node are added to the links, since rankings need them.
+        """
         if is_ranked:
             links.lines_by_node.update(_lines_by_node(lines))
         return replace(self._run, gold=gold, links=links, lines_by_run_and_unit=group_by_run_and_unit(gold, lines))
@@ -408,7 +412,8 @@ class Rescoring:
         `added_count` is the number of added lines. They come at the end of one file, before the lines of the files that
         are loaded later.
         """
-        # How many times the file of the added lines was loaded before this line; it may be loaded several times.
+        # How many times the file of the added lines was loaded before this line. If it was the first and the third of
+        # three files with 10 responses each, the counts are [10, 30], and the line with the index 12 comes after one.
         earlier_load_count = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, line.index)
         index = line.index + added_count * earlier_load_count
         removed_before_count = bisect_left(removed_numbers_by_file.get(line.file, ()), line.number)
@@ -427,8 +432,12 @@ class Rescoring:
         """Return added lines with their indexes and numbers, once for each time that their file is loaded.
 
         `lines` are the other lines, and `removed_count` is the number of lines removed from the file. `added_per_load`
-        is the number of lines added to the file for all units. If the file was loaded after 10 responses and again
-        after 20, a line that is added alone gets the indexes 10 and 21: the second one counts the first one, too.
+        is the number of lines added to the file for all units.
+
+        An index counts the loaded lines of the call, a number the lines of the file. If the file ends after 10
+        responses, and is loaded again until there are 20, a line added alone gets the indexes 10 and 21: the second
+        index counts the first copy, too. Both copies have the same number, the one after the file's remaining lines.
+        Removed lines keep their indexes, which no other line gets.
         """
         file = self.editor.file_of_added_lines
         first_number = file.last_number + 1 - removed_count
@@ -438,8 +447,8 @@ class Rescoring:
             if line.text in texts_not_read_again:
                 continue
             for earlier_load_count, loaded_line_count in enumerate(file.loaded_line_counts):
-                earlier_added_count = added_per_load * earlier_load_count
-                index = loaded_line_count + earlier_added_count + line.index
+                copies_loaded_before = added_per_load * earlier_load_count
+                index = loaded_line_count + copies_loaded_before + line.index
                 new_lines.append(replace(line, index=index, number=first_number + line.number))
         return new_lines
 
@@ -455,14 +464,15 @@ class Rescoring:
         return {line.text for line in lines if line.file == file_name}
 
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
-        """Raise InputError if the limits on justifications cannot be applied to some lines (rule single-values).
+        """Raise InputError if the scorer would refuse some lines when it applies the limits on justifications.
 
-        The limits are applied each time that a file is loaded, to all lines loaded by then. They depend on the hops
-        that these lines answer. `lines` may lack some hops: for these the first remaining line of the run is added.
-        `lines` have the indexes that they have after the change.
+        It refuses some lines of a slot that takes a single value (rule single-values). The limits are applied each time
+        that a file is loaded, to all lines loaded by then. They only depend on these lines and on the hops answered in
+        the whole run. `lines` may lack some of these hops, so that the first remaining line of each such hop is added.
+        `lines` have the indexes after the change, `_first_lines_of_hops` returns lines with the indexes before it.
         """
         rules = DiscardRules(self._run.limits, ProblemLog())
-        first_lines = self._first_lines_of_hops(change)  # with the indexes before the change
+        first_lines = self._first_lines_of_hops(change)
         for old_line_count in self._line_counts_at_limits():
             new_line_count = self._line_count_after_change(old_line_count, change)
             loaded_lines = [line for line in lines if line.index < new_line_count]
@@ -507,13 +517,14 @@ class Rescoring:
         The runs that the same call scores before this run are scored first, since the nodes of all runs are ranked
         together. Raises InputError if the scorer would have to stop before it has tables.
         """
+        # Some disciplines (rules of matching lines to assessments) compare the texts of answers.
         if compares_values(run.gold.options.discipline):
             _require_known_classes(queries, run)
         policy = request.change.policy or self._scored.policy
         unit = self._unit_to_score(unit_id, queries, run, request.change)
         result_of_earlier_run = self._score_earlier_runs(unit, policy, is_ranked=request.is_ranked)
-        unit_after_run = replace(unit, result_of_earlier_run=result_of_earlier_run)
-        return _scored_unit(unit_after_run, policy, is_ranked=request.is_ranked)
+        unit_with_earlier_result = replace(unit, result_of_earlier_run=result_of_earlier_run)
+        return _scored_unit(unit_with_earlier_result, policy, is_ranked=request.is_ranked)
 
     def _unit_to_score(self, unit_id: str, queries: Sequence[Query], run: Run, change: Change) -> ScoringUnit:
         """Return a unit with everything that scoring needs: its queries, its lines in the changed run, and the nodes.
@@ -545,18 +556,19 @@ class Rescoring:
                 unit, lines_by_query=lines_by_query, result_of_earlier_run=result, result_to_reuse=None
             )
             result = _scored_unit(unit_of_run, policy, is_ranked=is_ranked)
-            _raise_if_unranked(result)
+            _raise_if_unranked(result)  # `rescore` lets nodes be ranked whenever there are earlier runs
         return result
 
     def _result_with_assessments(
         self, unit_id: str, queries: Sequence[Query], run: Run, change: Change
     ) -> UnitResult | None:
-        """Return a result of the unit that says which assessment each line of the changed run has.
+        """Return a result of the unit from which scoring takes the assessment of each line of the changed run.
 
-        With it, scoring need not match the lines to assessments. Lines that keep their indexes keep their assessments.
-        Returns None if all lines have to be matched again.
+        The lines then need not be matched to assessments again. Usually this is the result before the change: lines
+        with the same index have the same assessment. Returns None if all lines have to be matched again.
         """
-        if run.gold is not self._run.gold:  # its derived values may match lines to other assessments
+        # Other gold data index the judgements of answers anew, and may match lines to other assessments.
+        if run.gold is not self._run.gold:
             return None
         unit = self._unit_by_id[unit_id]
         if not change.added_lines:  # the remaining lines keep their indexes
@@ -568,7 +580,8 @@ class Rescoring:
     def _with_added_assessments(self, unit: UnitResult, queries: Sequence[Query], run: Run) -> UnitResult:
         """Return a unit with the assessments of its old lines and of the lines that were added to the run.
 
-        Only the added lines are matched to the assessments of the pool. The result has no labels and no tables.
+        Only the added lines are matched to the assessments of the pool, query by query. A follow-on query counts as the
+        query of the query file to which it belongs (`base_id`). The result has no labels and no tables.
         """
         problems = ProblemLog()
         assessment_by_index = dict(unit.assessment_by_index)
@@ -577,7 +590,7 @@ class Rescoring:
             new_lines = self._added_lines_among(lines_by_query.get(base_id, ()))
             if new_lines:
                 judgement_by_value = run.gold.judgements_by_value(base_id, run.links)
-                discipline = run.gold.options.discipline
+                discipline = run.gold.options.discipline  # the rule of matching lines to assessments
                 assessment_by_index |= find_assessments(new_lines, judgement_by_value, run.links, discipline, problems)
         return UnitResult(
             id=unit.id, assessment_by_index=assessment_by_index, labels_by_index={}, queries=(), problems=problems
@@ -665,39 +678,41 @@ def _written_node_id(line: Response) -> str | None:
     return columns[8]
 
 
-def _with_nodes(lines: Iterable[Response], node_by_follow_on: dict[str, str | None]) -> list[Response]:
+def _with_nodes(lines: Iterable[Response], parent_node_by_query_id: dict[str, str | None]) -> list[Response]:
     """Return lines with the full node ids that they would get if the changed files were read. Lines are in load order.
 
-    The full node id of a line begins with that of its parent, the first line with the answer that its query asks about.
-    `node_by_follow_on` has the full node id of the parent by the short id of the query, and the parents among the lines
-    are added to it. An empty text means that the parent has no node, None or no entry that there is no parent yet.
+    The parent of a line is the first line with the answer about which the line's query asks. The full node id of a line
+    begins with the parent's: `CS17_ENG_0001:E1` and `CS17_ENG_0001:E1:E2`. `parent_node_by_query_id` has the full node
+    id of the parent by the short id of the query: an empty text for a parent without node, None (or no entry) without
+    a parent. The parents among the lines are entered there.
     """
     linked_lines: list[Response] = []
     for line in lines:
         node = line.node
         # The node of a line of the second hop depends on its parent, and an added line has no node yet.
         if line.query.level == 1 or node is None:
-            node = _node_of(line, node_by_follow_on)
+            node = _node_of(line, parent_node_by_query_id)
         has_next_hop = len(line.query.slots) > 1
-        if has_next_hop and node_by_follow_on.get(line.follow_on_id) is None:
-            node_by_follow_on[line.follow_on_id] = node or ""
+        is_first_with_answer = parent_node_by_query_id.get(line.follow_on_id) is None
+        if has_next_hop and is_first_with_answer:  # the line is the parent of lines of the next hop
+            parent_node_by_query_id[line.follow_on_id] = "" if node is None else node
         linked_lines.append(line if node == line.node else replace(line, node=node))
     return linked_lines
 
 
-def _node_of(line: Response, node_by_follow_on: Mapping[str, str | None]) -> str | None:
+def _node_of(line: Response, parent_node_by_query_id: Mapping[str, str | None]) -> str | None:
     """Return the full node id that linking gives a line; the line's present one if the file has no node id for it.
 
     The full node id of a line of the second hop begins with that of its parent: `CS17_ENG_0001:E1` is the prefix of
     `CS17_ENG_0001:E1:E2`, and empty without a parent, or if the parent has no node. In all other hops the prefix is the
-    id of the query. `node_by_follow_on` has the nodes of parents by the short id of the follow-on query.
+    id of the query. `parent_node_by_query_id` has the nodes of parents by the short id of the follow-on query.
     """
     node_id = _written_node_id(line)
     if node_id is None:
         return line.node
     is_second_hop = line.query.level == 1
     if is_second_hop:
-        parent_node = node_by_follow_on.get(line.query.short_id) or ""
+        parent_node = parent_node_by_query_id.get(line.query.short_id) or ""
         return parent_node + node_id
     return line.query.full_id + node_id
 

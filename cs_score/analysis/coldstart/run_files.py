@@ -100,20 +100,21 @@ class _LinesByFile:
         """Divide the responses, the skipped lines and the unread lines of a run among their files."""
         self._responses = _responses_of_files(links.responses)
         self._loaded_line_counts_by_file = _loaded_line_counts_by_file(links.responses)
-        self._unscored_lines = _unscored_lines_of_files(links)
-        self._copy_numbers_by_file = _copy_numbers_by_file(links.unread_lines)
+        # Lines without a response: skipped ones, which only create a query, and unread ones, such as repeated lines.
+        self._unscored_lines_by_file = _unscored_lines_of_files(links)
+        self._unread_numbers_by_file_and_text = _unread_numbers_by_file_and_text(links.unread_lines)
 
     def run_file(self, name: str, schema: Schema) -> RunFile:
         """Return the file with this name and layout, with all its lines sorted by their numbers."""
         lines: list[AnyLine] = list(self._responses.first_by_file[name].values())
-        lines += self._unscored_lines[name]
+        lines += self._unscored_lines_by_file[name]
         return RunFile(
             name=name,
             schema=schema,
             lines=sorted(lines, key=attrgetter("number")),
             loaded_line_counts=self._loaded_line_counts_by_file[name],
             repeated_responses_by_number=self._responses.repeated_by_file[name],
-            copy_numbers_by_text=self._copy_numbers_by_file[name],
+            copy_numbers_by_text=self._unread_numbers_by_file_and_text[name],
         )
 
 
@@ -126,7 +127,7 @@ def _unscored_lines_of_files(links: Links) -> dict[str, list[SkippedLine | Unrea
     return lines_by_file
 
 
-def _copy_numbers_by_file(unread_lines: Iterable[UnreadLine]) -> dict[str, dict[str, list[int]]]:
+def _unread_numbers_by_file_and_text(unread_lines: Iterable[UnreadLine]) -> dict[str, dict[str, list[int]]]:
     """Return the numbers of unread lines by the name of their file and by their text.
 
     Lines that repeat a line of their file are among the unread lines, and have the text of that line.

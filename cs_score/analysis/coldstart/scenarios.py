@@ -82,7 +82,7 @@ def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
     pessimistic = _pessimistic_scores(scored, list(score_by_measure))
     optimistic_scenario = OptimisticScenario(scored)
     optimistic = try_scores(optimistic_scenario.score, list(score_by_measure))
-    added_assessments = optimistic_scenario.added  # scoring has filled the list, even if it failed
+    added_assessments = optimistic_scenario.added  # `optimistic_scenario.score` has filled the list, even if it failed
     return Scenarios(
         pessimistic=pessimistic.by_measure[measure_name],
         score=score_by_measure[measure_name],

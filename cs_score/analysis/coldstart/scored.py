@@ -119,7 +119,8 @@ def score_for_analysis(
 ) -> AnalysedRun:
     """Return one run of a call, scored under a policy.
 
-    `run_id` names it; it may be None if there is only one. `results_to_reuse` are results of the same lines under
+    `run` has the lines of all runs of the call, and `run_id` names the one to return; it may be None if there is only
+    one. `results_to_reuse` are results of the same lines under
     another policy or other limits: lines keep the assessments that they have there. Raises UsageError if there are
     several runs and none is named, InputError if the run cannot be scored. But if scoring stops at the rankings, the
     run is returned without average precision, and with the error.
@@ -127,13 +128,13 @@ def score_for_analysis(
     run_ids = list(dict.fromkeys(run.run_ids))
     chosen_id = _chosen_run_id(run_id, run_ids)
     try:
-        result = score_runs(run, policy, results_to_reuse=results_to_reuse)
+        result_of_call = score_runs(run, policy, results_to_reuse=results_to_reuse)
     except ScoringStopped as stop:
         run_result = _result_with_tables(stop, chosen_id)
         return _analysed_run(run, policy, stop.partial_result, run_result, stop)
-    _require_run(chosen_id, run_ids, result)
-    run_result = next(run_result for run_result in result.runs if run_result.run_id == chosen_id)
-    return _analysed_run(run, policy, result, run_result)
+    _require_run(chosen_id, run_ids, result_of_call)
+    run_result = next(run_result for run_result in result_of_call.runs if run_result.run_id == chosen_id)
+    return _analysed_run(run, policy, result_of_call, run_result)
 
 
 def _analysed_run(
