@@ -202,7 +202,7 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def checked_entry(path: str) -> str:
+def checked_file_or_folder(path: str) -> str:
     """Return the path of an entry of a folder, after checking that it is a file or a folder.
 
     Raises InputError for a pipe, a socket or a device, and for a link to one: the user has not named this entry, and

@@ -195,7 +195,8 @@ class Session:
         """Read files as one run with answers to the queries, and return it after all checks.
 
         `justifications` limits the number of justifications; the default is the value of -justifications. `depth` is
-        the value of -depth. Raises InputError if a file cannot be read.
+        the value of -depth: `B:5` keeps the best five nodes of each query, an empty text all nodes. Raises InputError
+        if a file cannot be read.
         """
         documents = self.read_documents()
         depth_limit = Depth.parse(depth)
