@@ -126,7 +126,7 @@ class LoadingSettings(NamedTuple):
     after_run: Callable[[Loading], None] | None = None
 
 
-_SCORING: Final = LoadingSettings()
+_SETTINGS_FOR_SCORING: Final = LoadingSettings()
 """The settings for lines that are scored: nothing is prepared."""
 
 
@@ -147,7 +147,7 @@ class Loading:
         gold_links: Links | None = None,
         known_answers: KnownAnswers | None = None,
         only_run_id: str | None = None,
-        settings: LoadingSettings = _SCORING,
+        settings: LoadingSettings = _SETTINGS_FOR_SCORING,
     ) -> None:
         """Prepare to load lines that answer the queries of `query_set`, with these limits on justifications.
 
