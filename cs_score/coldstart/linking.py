@@ -978,7 +978,7 @@ def _assessments_without_name(accepted_assessments: Sequence[Assessment]) -> Seq
 def _can_make_follow_ons_late(links: Links) -> bool:
     """Return whether follow-on queries can be made when they are first needed, instead of with each line.
 
-    This takes an edition with the usual slots and ids, and no gold, because gold may have the follow-on queries already.
+    This takes an edition with the usual slots and ids, and no gold: gold may have the follow-on queries already.
     """
     has_gold = links.underlying_links is not None
     is_latest_edition = links.query_set.edition is LATEST
