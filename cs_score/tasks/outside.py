@@ -71,7 +71,8 @@ def load_mode(offer: Offer) -> Mode:
         raise UsageError(f"{offer}: {problem}; mend or uninstall it")
     is_guarded = getattr(mode, "is_guarded", False)  # by an earlier call
     if not is_guarded:
-        restore = partial(_restore_mode, offer)  # makes the mode anew in another process, to which it is sent
+        # If the mode is sent to another process, this call makes it anew there.
+        restore = partial(_restore_mode, offer)
         containing.guard_hooks(mode, str(offer), restore)
     mode.package = f"{offer.package}={offer.version}"
     return mode

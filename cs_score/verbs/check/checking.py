@@ -111,7 +111,7 @@ def read_baseline(path: str, run_id: str) -> MeasuredRun:
     else.
     """
     file = _file_of_baseline(path)
-    document = read_document(file, stdin_as_dash=False)
+    document = read_document(file, dash_is_stdin=False)
     kind = document.get("kind")
     if kind == "check":
         return _measured_run_of_check(checked_record(document, Checked, file), file)
