@@ -270,15 +270,15 @@ def read_document(file: Input, *, dash_is_stdin: bool = True) -> dict[str, Json]
 def document_in(data: bytes | str, file: str) -> dict[str, Json]:
     """Return the object in a JSON text as a dictionary. `file` is the name of its file in messages.
 
-    Raises InputError for a value that is no object, and for everything that `value_in` refuses.
+    Raises InputError for a value that is no object, and for everything that `parse_json` refuses.
     """
-    value = value_in(data, file)
+    value = parse_json(data, file)
     if not isinstance(value, dict):
         raise InputError("no JSON object", file=file)
     return value
 
 
-def value_in(data: bytes | str, file: str) -> Json:
+def parse_json(data: bytes | str, file: str) -> Json:
     """Return the value in a JSON text: a dictionary, list, text, number, boolean or None.
 
     `file` is the name of its file in messages. Raises InputError with the place for a text that is not UTF-8 or not

@@ -1378,7 +1378,7 @@ def command(
         """Return a function that makes the command; the command calls `body` to do its work."""
 
         def make_command(task: str) -> Command:
-            """Return the command, which is the same for every task."""
+            """Return the command. The task makes no difference: only commands of verbs differ from task to task."""
             return command_class(name, options, *parameters, body=body, properties=CommandProperties(**properties))
 
         return make_command

@@ -101,7 +101,7 @@ class Runs(Scoring):
     def __init__(self, command_line: CommandLine) -> None:
         """Divide the words of a command line into query files and other files.
 
-        The other files are recognised later as runs or assessments, by their content.
+        Query files are recognised by the ending `.xml`, the other files later by their content, as runs or assessments.
         """
         super().__init__(command_line)
         self.query_files: list[str] = []

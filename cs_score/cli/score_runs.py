@@ -72,11 +72,7 @@ class RunsScored(Record):
         If `--format text` asks for one measure of one run, the text is only the number, such as `0.2841`. Prints
         warnings about scores that are undefined.
         """
-        patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
-        document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
-        document = documents.choose_measures(document_with_all, patterns)
-        if not patterns:
-            self._remark_on_headline_measure()
+        document = self._document_of_chosen_measures(command_line)
         only_measure = _only_measure(document)
         wants_number = command_line.get("--format") == "text"  # without this option the text also names the run
         if wants_number and only_measure is not None:
@@ -86,6 +82,16 @@ class RunsScored(Record):
         if command_line.format == "tsv":  # the other formats say themselves which scores are undefined
             warn(*[f"undefined: {text}" for text in documents.undefined_remarks(document)])
         return documents.WRITERS[command_line.format](document)
+
+    def _document_of_chosen_measures(self, command_line: CommandLine) -> RunScoresDocument:
+        """Return the scores by the measures of --measure, by all measures with --all, by default the headline
+        measures."""
+        patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
+        document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
+        document = documents.choose_measures(document_with_all, patterns)
+        if not patterns:
+            self._remark_on_headline_measure()
+        return document
 
     def _remark_on_headline_measure(self) -> None:
         """Print why the runs are not ranked by the usual measure. If they are, nothing is printed."""
