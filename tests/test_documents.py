@@ -18,8 +18,8 @@ from cs_score.base.documents import (
     document_in,
     failures_as_input_error,
     json_text,
-    read_document,
     parse_json,
+    read_document,
 )
 from cs_score.base.errors import InputError
 from cs_score.base.signature import Origin

@@ -84,8 +84,7 @@ class RunsScored(Record):
         return documents.WRITERS[command_line.format](document)
 
     def _document_of_chosen_measures(self, command_line: CommandLine) -> RunScoresDocument:
-        """Return the scores by the measures of --measure, by all measures with --all, by default the headline
-        measures."""
+        """Return the scores by the measures of --measure; with --all by all measures."""
         patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
         document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
         document = documents.choose_measures(document_with_all, patterns)
