@@ -43,7 +43,7 @@ from cs_score.preparation.prepared_runs import (
     ValidatedText,
     check_run,
     differences,
-    sort_by_language,
+    lines_by_language,
 )
 from cs_score.preparation.query_files import (
     TYPE_ACTIONS,
@@ -484,7 +484,7 @@ def _assessments_with_language(session: Session, checked_assessments: CheckedRun
     """
     if session.problems.count(Severity.ERROR):
         return []
-    return list(sort_by_language(checked_assessments.loading))
+    return list(lines_by_language(checked_assessments.loading))
 
 
 def _check_assessments(session: Session, file: str) -> CheckedRun:
