@@ -177,8 +177,8 @@ class DocumentText:
     """Writes a document about results of an evidence task as lines of text; each kind of document has a subclass.
 
     `width` is the width of sentences and `table_width` that of tables, None if their cells are not shortened. `top` is
-    the largest number of rows of a table, None for the usual number; `is_screen` says that the text is shortened to a
-    first screen, `layouts` are those of the tables.
+    the largest number of rows of a table, None for the usual number; `is_shortened` says that the text is cut to a
+    first screen. `layouts` are those of the tables.
     """
 
     def __init__(

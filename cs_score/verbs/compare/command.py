@@ -282,7 +282,7 @@ def _results_of_two_golds(task_name: str, command_line: CommandLine, second_file
 def _score_against_gold(task_name: str, command_line: CommandLine) -> _ResultsOfAssessor:
     """Score the predictions of a command line against its gold, and return their results with the judgments in gold.
 
-    Raises UsageError or InputError.
+    The gold holds the judgments of one assessor, who is compared with another one. Raises UsageError or InputError.
     """
     inputs = find_inputs(task_name, command_line, fewest_systems=1, most_systems=None)
     results = inputs.score_all().results
