@@ -98,12 +98,12 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission_fil
         predictions = read_input(submission_file, "predictions", mode.predictions, has_lines=mode.has_lines)
         systems = mode.systems(predictions)
     except InputError as error:
-        raise _with_short_name(error, submission_file) from None
+        raise _error_with_short_name(error, submission_file) from None
     if len(systems) > 1:
         raise SubmissionError(f"{os.path.basename(submission_file)} has {len(systems)} systems: hand in one")
 
 
-def _with_short_name(error: InputError, submission_file: str) -> SubmissionError:
+def _error_with_short_name(error: InputError, submission_file: str) -> SubmissionError:
     """Return the error for the participant, with the folder removed from the name of the file in its message.
 
     Participants do not know the folder. The file of `error` itself is changed, too.
@@ -176,4 +176,4 @@ def _load_without_assessments(queries: ColdStartGold, submission_file: str) -> R
             raise SubmissionError(f"{name} is no run: its lines have another number of columns")
         return load_run(queries, [submission_file])
     except InputError as error:
-        raise _with_short_name(error, submission_file) from None
+        raise _error_with_short_name(error, submission_file) from None
