@@ -305,7 +305,8 @@ def weight_by_class(gold: UnitGold) -> dict[str, float]:
         if not _has_wanted_class(line, gold.rules):
             continue
         name = class_name_of(line, gold.rules.key)
-        earlier_weight = weight_by_name.get(name)  # None for the first line of a class, too
+        # Until a line gives a weight, it does not matter whether this is the first line of the class.
+        earlier_weight = weight_by_name.get(name)
         if earlier_weight is None:
             weight_by_name[name] = line.weight
         elif line.weight is not None and line.weight != earlier_weight:

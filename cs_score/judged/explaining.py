@@ -47,11 +47,11 @@ def _explain_answer(judgment: JudgedLine, rank: int, assessments: Sequence[Label
     `rank` is the rank of the answer among the answers that are not ignored, from 1. The `assessments` of the unit are
     searched only for an answer that nobody has assessed.
     """
-    side = "ignored"
+    counted_as = "ignored"
     if judgment.value is not None:
-        side = f"{SIDE_BY_VALUE[judgment.value]}, rank {rank}"
+        counted_as = f"{SIDE_BY_VALUE[judgment.value]}, rank {rank}"
     yield _number_and_answer(judgment.line)
-    yield f"  {side}: {_reason(judgment)}"
+    yield f"  {counted_as}: {_reason(judgment)}"
     if judgment.label == UNASSESSED:
         yield from _same_answer_lines(judgment.line, assessments)
         yield from _same_evidence_lines(judgment.line, assessments)

@@ -87,8 +87,9 @@ def _pool_problems(loading: Loading, fatal_errors: Iterable[InputError], problem
     `fatal_errors` are the errors of lines that could not be loaded, and `problems` has the problems of the other lines.
     """
     # Scoring stops at lines that cannot be loaded, and at those whose equivalence classes do not fit together.
-    tree_problems = ProblemLog()
-    errors = [*fatal_errors, *_errors_of_all_queries(loading, tree_problems)]
+    tree_problems = ProblemLog()  # the other problems of classes, which the next call adds
+    errors_of_classes = _errors_of_all_queries(loading, tree_problems)
+    errors = [*fatal_errors, *errors_of_classes]
     problem_kinds = []
     for description, places in _places_of_errors(errors).items():
         problem_kinds.append(PoolProblem(description, is_refused=True, places=places))

@@ -107,7 +107,7 @@ def is_text_at(text: str, start: float, end: float, value: str) -> bool:
     return _WHITE_SPACE.sub(" ", excerpt) == _WHITE_SPACE.sub(" ", value)
 
 
-def verify_fillers(
+def verify_answer_texts(
     lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
 ) -> list[InputError]:
     """Report every answer that differs from the text at its place in the document, if the document has a file.
@@ -123,7 +123,7 @@ def verify_fillers(
             errors.append(error)
         else:
             _report_differences(places, text, problems)
-    return errors[:1]
+    return errors[:1]  # one message is enough; answers in the other files were compared nevertheless
 
 
 def _places_by_file(

@@ -207,6 +207,6 @@ def change_for_listed_documents(line_values: Sequence[dict[str, Any]], document_
         return None
     # For the document expression `[e]` they are '{str(e["doc_id"]): [e] for e in c["evidence"] or []}' and
     # '[{**c, "evidence": {str(e["doc_id"]): [e] for e in c["evidence"] or []}} for c in R]'.
-    evidence_expression = f'{{str(e["doc_id"]): {document_expression} for e in c["evidence"] or []}}'
-    expression = f'[{{**c, "evidence": {evidence_expression}}} for c in R]'
+    evidence_expression = '{str(e["doc_id"]): ' + document_expression + ' for e in c["evidence"] or []}'
+    expression = '[{**c, "evidence": ' + evidence_expression + "} for c in R]"
     return FormChange(expression, "evidence is a list of documents")

@@ -28,14 +28,14 @@ _ID_KEYS: Final = ("_id", "id")
 # ---- Forms that are converted when they are read
 
 
-def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
-    """Return the form of a file of predictions in words, and the predictions in the form that the task reads.
+def recognise_predictions(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
+    """Return in words which form a file of predictions has, and the predictions as an object that the task reads.
 
     The task reads {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. `value` is the JSON value of the file: an
     object with a prediction for each question id, or a list of predictions that have a key `_id` or `id`, or a single
     prediction of this kind. Return None for any other value.
     """
-    form = "an object with id, answer and facts for each question"
+    form_in_words = "an object with id, answer and facts for each question"
     prediction_by_id: dict[Any, Any] | None
     if not isinstance(value, dict):
         prediction_by_id = _index_by_id(value)
@@ -43,12 +43,12 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
         prediction_by_id = _index_by_id([value])
     else:
         prediction_by_id = value
-        form = "an object with answer and facts for each question id"
+        form_in_words = "an object with answer and facts for each question id"
     if not prediction_by_id:
         return None
     if not all(_is_prediction(prediction) for prediction in prediction_by_id.values()):
         return None
-    return form, _separate_answers_and_facts(prediction_by_id)
+    return form_in_words, _separate_answers_and_facts(prediction_by_id)
 
 
 def _separate_answers_and_facts(prediction_by_id: Mapping[Any, dict[str, Any]]) -> dict[str, dict[Any, Any]]:

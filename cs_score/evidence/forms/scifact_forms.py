@@ -43,15 +43,15 @@ def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
 
 
 def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for a file with these lines that should be predictions.
+    """Return the remedy for a refused file of predictions with these lines.
 
-    It is `NO_CHANGE` if the lines have the form of predictions: the task refuses the file for another reason.
+    The remedy is `NO_CHANGE` if the lines have the form of predictions: the task refuses the file for another reason.
     """
     document_values = evidence_values(line_values)
     # {"id": 1, "evidence": {"11": {"label": "SUPPORT", "sentences": [2]}}}
     if have_evidence(line_values) and are_entries(document_values):
         return NO_CHANGE
-    # {"claim_id": 1, "doc_ids": [11]}
+    # {"claim_id": 1, "doc_ids": [11]}: the output of a stage of a SciFact system, here the retrieval of abstracts
     advice = claim_lines.find_stage_advice(line_values, files, "this is the file of a stage")
     if advice is not None:
         return advice

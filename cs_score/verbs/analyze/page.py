@@ -30,7 +30,7 @@ from cs_score.pages.charts import (
     grid_chart,
     limits_by_series,
 )
-from cs_score.pages.origins import analysis_origin
+from cs_score.pages.origins import section_on_origin_of_analysis
 from cs_score.pages.page import (
     MOST_ROWS,
     Block,
@@ -141,7 +141,7 @@ class AnalysisPage(PageMaker):
         """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
         title = self.document.run if self.is_cold_start else f"{self.document.task} predictions"
         sections = self._sections_of_run() if self.is_cold_start else self._sections_of_predictions()
-        how_made = analysis_origin(self.document)
+        how_made = section_on_origin_of_analysis(self.document)
         sections.append(how_made)
         return Page(title, self._subtitle(), sections, self.expandable_entries)
 
@@ -284,7 +284,7 @@ class AnalysisPage(PageMaker):
             "Each kind of mistakes corrected alone, and cumulated with those above it. Gains are exact: they are what "
             "the scorer would print. Those of several kinds do not add up."
         )
-        layout = layout_with_cells(self.layouts["budget"], cells={"count": self._count_cell})
+        layout = layout_with_cells(self.layouts["budget"], make_cell_by_key={"count": self._count_cell})
         blocks: list[Block] = [about, charts_side_by_side(self.gain_charts(), self.step_charts())]
         blocks += tables_of_document(layout, self.document, is_small=True)
         missed_classes = self.document.budget[-1]  # the last kind of mistakes

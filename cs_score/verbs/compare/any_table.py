@@ -450,6 +450,7 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
     settings = _settings_with_clusters(resampling or Resampling(can_grow=True), table)
     # `compare` takes the result of each system, and hands it to the methods of `table`. These need only the name.
     result_by_system = {system: system for system in systems}
+    # The numbers of a table with a column of measures are taken for scores of a task. Randomisation tests these.
     comparison = compare(table, result_by_system, settings, with_sign_test=not table.has_measure_column, **choices)
     return replace(comparison, notes=(*comparison.notes, *_notes_on_reading(table)))
 

@@ -50,7 +50,7 @@ def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Del
     if not name_in_file_by_column:
         return table
     renamed_table = replace(table, columns=_rename_columns(table, name_in_file_by_column))
-    # Columns without our names would be taken for systems. A table with a column of scores has no such columns.
+    # In a table with a column `score` no column is a system: columns without our names are left out.
     if "score" in renamed_table.columns:
         return _drop_other_columns(renamed_table)
     return renamed_table
@@ -110,7 +110,7 @@ def _add_trec_header(table: Delimited) -> Delimited:
     Rows without a number, such as the name of the run, are left out. Rows of the unit `all` stay. Raises InputError for
     a row with another number of cells.
     """
-    rows = _rows_without_header(table)
+    rows = _rows_including_first(table)
     if not _are_trec_rows(rows):
         return table
     _, first_cells = rows[0]  # the first row, which was taken for a header, always exists
@@ -129,7 +129,7 @@ def _require_cells(cells: Sequence[str], count: int, file: str, line: int) -> No
         raise InputError(f"{len(cells)} cells, where the rows before have {count}", file=file, place=f"line {line}")
 
 
-def _rows_without_header(table: Delimited) -> list[tuple[int, tuple[str, ...]]]:
+def _rows_including_first(table: Delimited) -> list[tuple[int, tuple[str, ...]]]:
     """Return the rows of a table whose first row was taken for a header, each a line number with cells.
 
     If the rows have no tabs or commas, spaces separate the cells.
@@ -247,7 +247,8 @@ def _columns_of_line(line: _JsonLine, name_in_file_by_column: Mapping[str, str],
 def _missing_column_error(line: _JsonLine, column: str, name_in_file: str, file_name: str) -> InputError:
     """Return the error that the first line of a file lacks a column.
 
-    `column` is our name of the column, which the remedy has, and `name_in_file` the file's name, which is not found.
+    `column` is our name of the column, for the remedy. `name_in_file` is the name that the user said the column has in
+    the file.
     """
     member_names = ", ".join(line.members)
     return InputError(

@@ -117,7 +117,8 @@ def _validation_task(command_line: CommandLine) -> str:
 def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> writers.KbOutputs:
     """Return the outputs that a command line asks for, in this folder; with --check there are none.
 
-    Warns if the predicates of the evaluation are not among those to write. Raises UsageError for an unknown format, and
+    A label stands for the predicates from one source: TAC for those of the evaluation. Warns if TAC is not among the
+    labels of predicates to write. Raises UsageError for an unknown format, and
     if an output exists already.
     """
     labels = frozenset(command_line.text("-labels").upper().split(":"))
@@ -214,9 +215,9 @@ RESOLVE_QUERIES: Final = Program(
 def resolve_queries(command_line: CommandLine, session: Session) -> int:
     """Answer queries from a validated knowledge base, and write the answers as a run.
 
-    Return the exit status 0. It holds the answers, so that no time is spent on freeing them before the process ends.
+    Return the exit status 0, in an object with the answers: while it lives, no time is spent on freeing them.
     """
-    _queries_file, kb_file, output_file = command_line.positional_words
+    _queries_file, kb_file, output_file = command_line.positional_words  # the session reads the file of queries
     error_file = Destination.of_report(command_line.text("-error_file"))
     # The report goes to a file or to standard error, never to standard output.
     is_file = error_file.stream is None

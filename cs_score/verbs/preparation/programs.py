@@ -63,12 +63,13 @@ class Program(NamedTuple):
     """Whether the error report is in UTF-8; other programs encode theirs twice, as the Perl programs do."""
 
     def as_command(self, do_work: Work) -> Callable[[str], Command]:
-        """Return a function that makes the command of this program for a task, such as `coldstart`.
+        """Decorate `do_work`, the function with the work of this program: `@VALIDATE_RUN.as_command`.
 
-        The command is the same for every task. This method decorates the function `do_work`, which does the program's
-        work.
+        Returns a function that makes the program's command for the task in its argument, such as `coldstart`. The
+        command is the same for every task.
         """
         options = list(self.options)
+        # Only a program with an error report has this rule.
         if self.rule_for_existing_error_file is not None:
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
             options.extend(select_options("--problems --force"))
@@ -160,13 +161,14 @@ class Session:
         self._command_name = command_name
         self._command_line = command_line
         self._encodes_report_once = encodes_report_once
-        self._problems_file = command_line.get("--problems")
-        self.problems = ProblemLog() if self._problems_file is None else RecordingLog()
+        self._problems_output = command_line.get("--problems")
+        self.problems = ProblemLog() if self._problems_output is None else RecordingLog()
         # Where the error report goes. A stream gets its parts one by one, a file gets the whole report at the end.
         self._report_destination = Destination("stderr")
         # Where announcements and the closing line go, if not to the error report.
         self._closing_line_destination: Destination | None = None
-        # The lines above the error report, kept for a report that is a file.
+        # Announcements are warnings above the error report, such as that a file was not validated. They are kept here
+        # for a report that is a file.
         self._announcements = ""
         self._report_pieces: list[str] = []
         self._is_report_printed = False
@@ -378,8 +380,8 @@ class Session:
 
     def _write_problems(self) -> None:
         """Write the file of --problems, if that option was typed."""
-        if isinstance(self.problems, RecordingLog) and self._problems_file is not None:
-            write_problems(self.problems, self._problems_file)
+        if isinstance(self.problems, RecordingLog) and self._problems_output is not None:
+            write_problems(self.problems, self._problems_output)
 
 
 def check_exists(file: str) -> None:
