@@ -382,7 +382,7 @@ def _follow_on_query(line: _Line) -> str:
 
 
 def _best_lines(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
-    """Return the most confident line of each node from each document, for at most `most_documents` for each node."""
+    """Return of each node at most `most_documents` lines: the most confident line of each document."""
     lines_by_node: dict[tuple[str, str], list[_Line]] = defaultdict(list)
     for line in lines:
         lines_by_node[line.query, line.node].append(line)

@@ -645,19 +645,20 @@ def load_prepared(
     # undone in reverse order.
     digests = list(run.digests)
     for prepared_run in reversed(preparation.prepared_runs):
-        digests = _digests_before(prepared_run, digests)
+        digests = _digests_of_original_files(prepared_run, digests)
     return replace(run, digests=digests)
 
 
-def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
+def _digests_of_original_files(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
     """Return the digests of input files, with that of a prepared run replaced by the digests of its original files."""
-    digests_before: list[InputDigest] = []
+    digests_of_original_files: list[InputDigest] = []
     for digest in digests:
-        if digest.name == prepared_run.scored_as:
-            digests_before += prepared_run.digests
+        is_digest_of_prepared_run = digest.name == prepared_run.scored_as
+        if is_digest_of_prepared_run:
+            digests_of_original_files += prepared_run.digests
         else:
-            digests_before.append(digest)
-    return digests_before
+            digests_of_original_files.append(digest)
+    return digests_of_original_files
 
 
 CROSS_LINGUAL: Final = "XLING"
@@ -807,7 +808,8 @@ def _add_mention_type(types: dict[tuple[str, str], str], assessment: Assessment,
 def _language_of_class_document(assessment: Assessment) -> str:
     """Return the language of the document that an assessment has in place of a mention type: `ENG_1` -> `ENG`.
 
-    Raises InputError if the text is not the id of a document in a known language.
+    The column of the mention type (`class_mention`) holds NAM, NOM or the id of a document, which is read here. Raises
+    InputError if the text is not the id of a document in a known language.
     """
     class_mention = assessment.class_mention or ""
     match = _DOCUMENT_LANGUAGE.search(class_mention)

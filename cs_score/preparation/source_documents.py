@@ -136,12 +136,12 @@ def _places_by_file(
     """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
-        file = documents.file_by_docid.get(line.docid)
-        if file is None or not line.value_provenance:
+        document_file = documents.file_by_docid.get(line.docid)
+        if document_file is None or not line.value_provenance:
             continue
         span = _first_span_as_written(line, layouts[line.file], documents)
         if span is not None:
-            places_by_file[file].append(_PlaceOfAnswer(line, span))
+            places_by_file[document_file].append(_PlaceOfAnswer(line, span))
     return places_by_file
 
 

@@ -68,8 +68,9 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
 
     A layout may be for files only (not `for_people`), or for texts only (not `is_file`).
     """
+    # Only tasks with judged answers have scores under other assessments and under other policies.
     layouts_of_other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
-    costliest = costliest_layout(mode, _count_mistakes)
+    costliest = costliest_layout(mode, _count_mistakes)  # its note says how many mistakes it does not list
     return (*layouts_of_other_scores, _BUDGET, costliest, mistakes_layout(mode), _groups_layout(mode), _CONFUSIONS)
 
 

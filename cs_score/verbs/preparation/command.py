@@ -583,8 +583,8 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
 def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
     """Return the lines of a run that are kept, and messages about the others, each with a line feed.
 
-    The lines with the first documents of each node are kept, up to `most_documents`. A message about another line is
-    the line after `--discarding: `.
+    Of each node the lines from its first `most_documents` documents are kept. The message about another line is the
+    line itself, prefixed with `--discarding: `.
     """
     kept_texts = []
     discard_messages = []
