@@ -498,7 +498,11 @@ class _Orphans:
         self._edition = edition
 
     def refuse_or_report(self, orphan: Assessment) -> None:
-        """Report an orphan with its parents. Raises InputError if the edition does not score a pool with orphans."""
+        """Report an orphan with its parents. Raises InputError if the edition does not score a pool with orphans.
+
+        An orphan is a wrong answer to a follow-on query about "Paris", for example, if no assessment accepts "Paris" as
+        an answer. Its parents are the assessments of "Paris".
+        """
         if self._edition.refuses_orphans:
             raise orphan.error(
                 f"a wrong answer to the query {orphan.query.full_id}, which no accepted answer leads to",
