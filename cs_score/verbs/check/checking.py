@@ -494,7 +494,7 @@ def _require_scores_of_baseline(
     for measure in largest_drop_by_measure:
         has_score_in_run = measure not in run.undefined
         if has_score_in_run and measure not in baseline.scores:
-            raise _missing_in_baseline(baseline, measure)
+            raise _missing_in_baseline_error(baseline, measure)
 
 
 def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | None:
@@ -555,7 +555,7 @@ _MOST_NAMED: Final = 5
 """How many measures of a baseline a message names."""
 
 
-def _missing_in_baseline(baseline: MeasuredRun, measure: str) -> InputError:
+def _missing_in_baseline_error(baseline: MeasuredRun, measure: str) -> InputError:
     """Return the error for a limit of a measure that has no score in the baseline."""
     if measure in baseline.undefined:
         return InputError(f"it has no {measure}: {baseline.undefined[measure]}", file=baseline.name)
