@@ -304,8 +304,8 @@ class AbstractCorrectionScorer:
     def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
         """Prepare to score a claim again: group its evidence by abstract.
 
-        `row` holds the counts of the claim before any correction. Raises InputError if the scorer would refuse any
-        prediction for the claim.
+        `row` holds the counts of the claim before any correction. Raises InputError if the scorer would refuse
+        the claim whatever its prediction.
         """
         if unit.prediction is None:  # a missing prediction has another score than one without evidence
             unit = unit._replace(prediction=mode.prediction_from_json({"id": unit.id, "evidence": {}}))

@@ -908,10 +908,12 @@ def _explain_label(gold: Claim, prediction: Claim | None) -> str:
 
 def _documents_of_claim(unit: Unit) -> DocumentsOfClaim:
     """Return the documents of a claim in gold and in the prediction, each with the sentences of its first entry."""
-    return DocumentsOfClaim(unit.id, _first_sentences(unit.gold.evidence), _first_sentences(unit.prediction.evidence))
+    return DocumentsOfClaim(
+        unit.id, _sentences_of_first_entries(unit.gold.evidence), _sentences_of_first_entries(unit.prediction.evidence)
+    )
 
 
-def _first_sentences(evidence: object) -> dict[str, list[object]]:
+def _sentences_of_first_entries(evidence: object) -> dict[str, list[object]]:
     """Return the sentences of the first entry for each document: `{"11": [2, 5]}`.
 
     The list of a document is empty if its first entry is malformed.

@@ -396,7 +396,7 @@ def _questions_on_lines(text: str, decoder: json.JSONDecoder) -> list[Any] | Non
 
     Return None for any other text.
     """
-    questions = reading.lines_in(text, decoder)
+    questions = reading.json_values_of_lines(text, decoder)
     if questions is None:
         return None
     have_form_of_data_set = forms.questions_of_data_set(questions) is not None
@@ -455,7 +455,7 @@ def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
 
 def _value_of_text(text: str) -> Any:
     """Return the JSON value of a text, or the list of its values if it has one on each line; None if it is no JSON."""
-    line_values = reading.lines_in(text)
+    line_values = reading.json_values_of_lines(text)
     if line_values is None:  # perhaps a JSON value over several lines
         try:
             return json.loads(text)

@@ -190,7 +190,10 @@ def _first_line(result: ScoredPredictions) -> str:
 
 
 def _lines_of_tables(result: ScoredPredictions) -> list[str]:
-    """Return the lines of the table of scores, and below it the further table that some tasks have."""
+    """Return the lines of the table of scores, and below it the further table that some tasks have.
+
+    The further table of a SciFact stage, for example, counts documents by their gold label and predicted label.
+    """
     totals = result.table.sums()
     total_by_column = dict(zip(result.table.columns, totals))
     lines = score_lines(result.mode, result.scores, total_by_column, result.undefined)

@@ -167,6 +167,7 @@ class SciFact(AbstractsMode):
         matched by id. If an id is repeated, its first claim is paired with its first prediction, its second claim with
         its second prediction, and so on. Raises InputError if the files have different claims.
         """
+        # With the option `answered_only` only claims with a prediction are scored.
         scored = select_scored_claims(gold, predictions, options)
         _check_claims(scored.gold, predictions, any_order=options.any_order)
         claims: list[Claim] = scored.gold.content
@@ -337,8 +338,9 @@ class SciFact(AbstractsMode):
 def _parts_of_gold_abstract(
     abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None
 ) -> Iterator[Part]:
-    """Yield an abstract of gold, each of its gold sets, and each predicted sentence in no gold set, with judgments.
+    """Yield the parts of an abstract of gold: the abstract, its gold sets, and predicted sentences in no gold set.
 
+    A part is one of these together with its judgment and its faults.
     `sets` are the gold sets of the abstract. `entry` is its prediction, or None if the abstract is not predicted.
     """
     yield _abstract_part(abstract, sets, entry)
@@ -840,7 +842,8 @@ def _first_contained_set(
 ) -> frozenset[Hashable] | None:
     """Return the first gold set of an abstract that the leading predicted sentences contain; None if there is none.
 
-    A set consists of keys of sentence numbers: texts that are the same for equal numbers, such as 2 and 2.0.
+    Only the leading sentences of a prediction count, usually the first three (`SENTENCE_CAP`). A set consists of keys
+    of sentence numbers: texts that are the same for equal numbers, such as 2 and 2.0.
     """
     for keys in keys_of_sets:
         if keys <= leading_keys:

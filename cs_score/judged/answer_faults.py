@@ -135,6 +135,7 @@ def _faults_of_missed_classes(classes_found: frozenset[str], gold: UnitGold) -> 
     also want more answers than it has classes. A last fault, which names no class, then says how many of these further
     answers are missing.
     """
+    # The class of a whole unit has an empty name. It is no class to find.
     missed_classes = [name for name in weight_by_class(gold) if name and name not in classes_found]
     missing_answer_count = _count_missing_answers(len(missed_classes), len(classes_found), gold)
     for name in missed_classes[:missing_answer_count]:

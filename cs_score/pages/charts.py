@@ -101,10 +101,11 @@ class Drawing:
         If `target` is None, the drawing is no link.
         """
         if target is not None:
-            self._root.set("role", "group")  # screen readers do not reach the parts of an image
+            # Screen readers take an image as a whole. As a group, its links can be reached.
+            self._root.set("role", "group")
             attributes = {"href": f"#{target.table}", "data-column": target.column, "data-value": _safe(target.value)}
             self._parent = etree.SubElement(self._root, "a", attributes)
-        yield
+        yield  # if the block raises, the whole drawing is given up
         self._parent = self._root
 
     def line(self, css_class: str, x1: float, y1: float, x2: float, y2: float) -> None:

@@ -51,8 +51,8 @@ def _analysis_words(document: Any) -> list[str]:
     origin: Origin = document.origin
     words = _words_naming_result(document)
     words += ["--measure", document.measure]
-    words += _top_words(document)
-    words += _crossing_words(document.groups)
+    words += _top_words(document)  # --top
+    words += _crossing_words(document.groups)  # --by
     words += _policy_words(document)
     words += _resampling_words(origin.options.get("bootstrap"))
     return words

@@ -150,7 +150,8 @@ def _errors_of_classes(
     """Return the errors of a query's assessments whose equivalence classes contradict each other.
 
     An equivalence class contains answers that mean the same. The classes of a query and of its follow-on queries form a
-    tree. The tree is built repeatedly, each time without the line that caused the last error, until there is no error.
+    tree. The tree is built repeatedly, each time without the line that caused the last error, until there is no error
+    or until `MOST_REFUSED` errors are found.
     The problems of the last tree are added to `problems`.
     """
     errors: list[InputError] = []

@@ -193,8 +193,8 @@ class _LineWriter:
     def line_text(self, response: Response, line_number: int, node_id_of_query: str | None) -> str:
         """Return the text of a line with its line feed; `line_number` is its number in the validated run, from 1.
 
-        `node_id_of_query` is the node id that the query gives to its lines, None if it gives none (rule
-        query-node-ids). A line without node id gets a made-up one (rule made-up-node-ids).
+        `node_id_of_query` is the node id that the query gives to its lines, None if it gives none. A line that would
+        have no node id gets a made-up one, such as `:NIL_aBcD000000001`.
         """
         new_node_id = node_id_of_query
         if response.node is None and not node_id_of_query:
@@ -511,11 +511,11 @@ class PreparedRun(Record):
     remedy: str = "a run with errors cannot be validated, and is not scored with --validate; correct them first"
 
     @property
-    def account(self) -> str:
+    def preparation_note(self) -> str:
         """A sentence on how the input was changed: `kb.tac: validated and resolved; 2 of 2 queries found ...`."""
         return str(InputError(self.change, file=self.name))
 
-    def check(self) -> None:
+    def raise_for_errors(self) -> None:
         """Raise InputError if the problems of the run include errors. Such a run must not be scored."""
         error_count = self.problems.count(Severity.ERROR)
         if error_count:
@@ -645,19 +645,20 @@ def load_prepared(
     # undone in reverse order.
     digests = list(run.digests)
     for prepared_run in reversed(preparation.prepared_runs):
-        digests = _digests_before(prepared_run, digests)
+        digests = _digests_of_original_files(prepared_run, digests)
     return replace(run, digests=digests)
 
 
-def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
+def _digests_of_original_files(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
     """Return the digests of input files, with that of a prepared run replaced by the digests of its original files."""
-    digests_before: list[InputDigest] = []
+    digests_of_original_files: list[InputDigest] = []
     for digest in digests:
-        if digest.name == prepared_run.scored_as:
-            digests_before += prepared_run.digests
+        is_digest_of_prepared_run = digest.name == prepared_run.scored_as
+        if is_digest_of_prepared_run:
+            digests_of_original_files += prepared_run.digests
         else:
-            digests_before.append(digest)
-    return digests_before
+            digests_of_original_files.append(digest)
+    return digests_of_original_files
 
 
 CROSS_LINGUAL: Final = "XLING"
@@ -753,7 +754,7 @@ def _document_of_query(assessment: Assessment, loading: Loading, document_by_fol
 
 
 def _document_by_follow_on(loading: Loading) -> dict[str, str]:
-    """Return the document from which each follow-on query was created, by the short id of the query.
+    """Return the document that each follow-on query starts from, by the short id of the query.
 
     A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
     value provenance.
@@ -776,7 +777,8 @@ def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) 
     The type says whether an answer of the class is a name (`NAM`) or only a description (`NOM`). The cross-lingual type
     of a class is that of its last assessment.
 
-    Raises InputError where assessments contradict each other (rule contradicting-mention-types).
+    Raises InputError if assessments give a class different types in one language, or if a text is neither a type nor a
+    document.
     """
     types: dict[tuple[str, str], str] = {}
     for assessment, language in zip(assessments, languages):
@@ -807,7 +809,8 @@ def _add_mention_type(types: dict[tuple[str, str], str], assessment: Assessment,
 def _language_of_class_document(assessment: Assessment) -> str:
     """Return the language of the document that an assessment has in place of a mention type: `ENG_1` -> `ENG`.
 
-    Raises InputError if the text is not the id of a document in a known language.
+    The column of the mention type (`class_mention`) holds NAM, NOM or the id of a document, which is read here. Raises
+    InputError if the text is not the id of a document in a known language.
     """
     class_mention = assessment.class_mention or ""
     match = _DOCUMENT_LANGUAGE.search(class_mention)

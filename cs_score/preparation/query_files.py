@@ -154,7 +154,7 @@ def _first_type_misfit(query: Query) -> _TypeMisfit | None:
 
 
 def _resolve_type_misfits(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
-    """Return a query in which each slot applies to entities of the types that the slot before it yields.
+    """Return a query after checking that each slot applies to entities of the types that the slot before it yields.
 
     In a query about a person, the slots `per:employee_or_member_of` and `org:founded_by` fit together. The first slot
     that does not fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this
@@ -163,6 +163,7 @@ def _resolve_type_misfits(query: Query, action: MisfitAction, problems: ProblemL
     misfit = _first_type_misfit(query)
     if misfit is None:
         return query
+    # The arguments after the code fill the template of its message.
     problems.add("MISMATCHED_HOP_TYPES", query.short_id, ":".join(sorted(misfit.types)), query.slots[misfit.hop])
     if action is MisfitAction.DELETE_QUERY:
         return None
@@ -185,7 +186,7 @@ def remarks_on_types(queries: Iterable[Query], action: MisfitAction, file: str) 
     count = len(queries_with_capitals)
     effect = "deleted" if action is MisfitAction.DELETE_QUERY else "cut"
     types = join_first(dict.fromkeys(query.entity_type for query in queries_with_capitals))
-    command = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
+    command = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, prefix="small")
     return [f"{count} queries are {effect} because their <enttype> ({types}) is not in small letters: {command}"]
 
 
@@ -193,11 +194,12 @@ def _fails_by_capitals(query: Query, action: MisfitAction) -> bool:
     """Return whether a query is deleted or cut, but would be kept if its entity type were in small letters."""
     entity_type = query.entity_type or ""
     query_in_small_letters = replace(query, entity_type=entity_type.lower())
-    # A query whose slots all fit comes back unchanged. The problems are not reported here.
-    is_kept = _resolve_type_misfits(query, action, ProblemLog()) == query
-    is_kept_in_small_letters = (
-        _resolve_type_misfits(query_in_small_letters, action, ProblemLog()) == query_in_small_letters
-    )
+    # A query whose slots all fit comes back unchanged. Problems go into a log that nobody reads.
+    unread_log = ProblemLog()
+    resolved_query = _resolve_type_misfits(query, action, unread_log)
+    resolved_query_in_small_letters = _resolve_type_misfits(query_in_small_letters, action, unread_log)
+    is_kept = resolved_query == query
+    is_kept_in_small_letters = resolved_query_in_small_letters == query_in_small_letters
     return is_kept_in_small_letters and not is_kept
 
 
@@ -368,7 +370,10 @@ def _report_earlier_name(query: Query, id_by_name_and_slots: dict[str, str], pro
 
 
 def _is_written(query: Query, options: QueryOptions) -> bool:
-    """Return whether a query is written: the options include its first slot and one of its languages."""
+    """Return whether a query is written: one of its languages is chosen, and its first slot is not left out.
+
+    With `only_slot_filling`, slots of events and sentiments are left out.
+    """
     if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(0) or ""):
         return False
     if options.languages is None:

@@ -80,7 +80,7 @@ def source_text(file: str, needed_at: Place) -> str:
     error names this place.
     """
     try:
-        with open_source(file, stdin_as_dash=False) as source:
+        with open_source(file, dash_is_stdin=False) as source:
             data = source.read_bytes()
     except InputError as error:
         reason = error.problem.removeprefix(f"Could not open {file}: ")  # `open_source` begins its message so
@@ -112,8 +112,8 @@ def verify_answer_texts(
 ) -> list[InputError]:
     """Report every answer that differs from the text at its place in the document, if the document has a file.
 
-    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns a list
-    with the error of the first file that cannot be read; the list is empty if all files can be read.
+    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns the
+    error of the first file that cannot be read, in a list for the log; the list is empty if all files can be read.
     """
     errors: list[InputError] = []
     for file, places in _places_by_file(lines, layouts, documents).items():
@@ -136,12 +136,12 @@ def _places_by_file(
     """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
-        file = documents.file_by_docid.get(line.docid)
-        if file is None or not line.value_provenance:
+        document_file = documents.file_by_docid.get(line.docid)
+        if document_file is None or not line.value_provenance:
             continue
         span = _first_span_as_written(line, layouts[line.file], documents)
         if span is not None:
-            places_by_file[file].append(_PlaceOfAnswer(line, span))
+            places_by_file[document_file].append(_PlaceOfAnswer(line, span))
     return places_by_file
 
 

@@ -75,6 +75,7 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     if contributions is None:
         return EquivalenceTest("t", p_value=None, reason=UNDEFINED)
     differences = contributions * len(contributions)  # their mean is the difference of the scores
+    # Differences that vary only by rounding do not vary for the t test.
     rounding_error_of_numbers = possible_rounding(
         first.numerator, first.denominator, second.numerator, second.denominator
     )

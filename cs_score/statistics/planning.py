@@ -397,11 +397,11 @@ def _power_curve(plan: _PairPlan) -> Iterator[Point]:
     """Yield the points of power curves, for the number of units of a plan and for twice and four times as many.
 
     The differences go from 0 to twice the detectable difference in equal steps. If the plan has no number of units, the
-    number that its difference needs is used.
+    number that its difference needs is used, and without one `MOST_UNITS`.
     """
-    units = plan.units or plan.needed_units or MOST_UNITS
-    largest_difference = _largest_difference_of_curve(plan, units)
-    for unit_count in (units, 2 * units, 4 * units):
+    first_unit_count = plan.units or plan.needed_units or MOST_UNITS
+    largest_difference = _largest_difference_of_curve(plan, first_unit_count)
+    for unit_count in (first_unit_count, 2 * first_unit_count, 4 * first_unit_count):
         for step in range(STEPS + 1):
             difference = largest_difference * step / STEPS
             power = plan.analysis.power(difference, unit_count, plan.goal.alpha)
@@ -502,6 +502,7 @@ def power_analysis_of(pair: PairedSystems) -> PowerAnalysis | None:
     """
     if not pair.standard_deviation:
         return None
+    # The sign test counts units that are right for one system only. Without such counts the t test is planned.
     if not pair.are_right_or_wrong or pair.wins is None or pair.losses is None or pair.ties is None:
         return TTestPowerAnalysis(standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b)
     differing_count = pair.wins + pair.losses

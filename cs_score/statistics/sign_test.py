@@ -100,7 +100,10 @@ class SignTest:
         return fewest, most
 
     def _prepare_rejection_probabilities(self, most_differing: int) -> None:
-        """Compute the rejection probabilities for up to so many units that differ, unless they are known already."""
+        """Compute the rejection probabilities for up to `most_differing` units, unless they are known already.
+
+        The units are those in which the systems differ.
+        """
         if most_differing < len(self._rejection_probabilities):
             return
         win_probability = self.shares.wins / self._differing_share

@@ -336,7 +336,10 @@ def _is_never_cut(value: Value, column: Column) -> bool:
 
 
 def _cell_for_people(value: Value, column: Column, longest: int) -> str:
-    """Return a value as people see it: ids in full, other texts cut to `longest` characters."""
+    """Return a value as people see it: ids in full, other texts cut to `longest` characters.
+
+    Even an id is cut to `LONGEST_LINE` characters.
+    """
     if _is_never_cut(value, column):
         longest = LONGEST_LINE
     return shown(value, column, longest)

@@ -168,9 +168,9 @@ def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy 
     data = value.get("data")
     if isinstance(data, list) and all(_is_question(question) for question in data):
         return FormChange('R["data"]', 'the questions are below the key "data"')
-    command = files.command_for_task("r4c")
-    if command is not None:
-        return Advice("this is gold of R4C", command)
+    action = files.action_to_score_as("r4c")
+    if action is not None:
+        return Advice("this is gold of R4C", action)
     return None
 
 
@@ -204,9 +204,9 @@ def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
     if remedy is not None:
         return remedy
     if "re" in value:  # the key of predicted derivations
-        command = files.command_for_task("r4c")
-        if command is not None:
-            return Advice("these are predictions for R4C", command)
+        action = files.action_to_score_as("r4c")
+        if action is not None:
+            return Advice("these are predictions for R4C", action)
     has_only_texts = all(isinstance(answer, str) for answer in value.values())
     if value and has_only_texts:
         return FormChange('{"answer": R, "sp": {}}', "the file is an object with answers by question id")

@@ -56,10 +56,11 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
         change = _find_gold_change(instances)
         if change is not None:
             return change
+    # Gold of HotpotQA is a list of questions, gold of R4C an object.
     if isinstance(value, list) and files.predictions is not None:
-        command = files.command_for_task("hotpotqa")
-        if command is not None:
-            return Advice("this is gold of HotpotQA", command)
+        action = files.action_to_score_as("hotpotqa")
+        if action is not None:
+            return Advice("this is gold of HotpotQA", action)
     return Advice(action=WANTED_GOLD)
 
 

@@ -96,9 +96,9 @@ def _find_remedy_for_lists(values: list[Any], files: Files) -> Remedy:
     if not are_lists_of_entries(values):
         return example_as_advice
     diagnosis = "the evidence of each document is a list of entries, as cs-score claims scores it"
-    command = files.command_for_task("claims")
-    if command is not None:
-        return Advice(diagnosis, command)
+    action = files.action_to_score_as("claims")
+    if action is not None:
+        return Advice(diagnosis, action)
     if all(len(entries) == 1 for entries in values):
         # In each claim `c`, every document `d` gets the only entry of its list `e` in place of the list.
         expression = '[{**c, "evidence": {d: e[0] for d, e in (c["evidence"] or {}).items()}} for c in R]'

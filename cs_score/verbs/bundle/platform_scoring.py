@@ -86,7 +86,8 @@ def _score_predictions(bundle: Bundle, gold_folder: str, submission_file: str) -
     check_form_without_gold(bundle.task, arguments, submission_file)
     (gold_path,) = gold_paths(bundle.origin, gold_folder, GOLD)
     result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission_file, **arguments)
-    return aggregate_of_predictions(result, bundle.measure, Resampling(can_grow=True))
+    resampling = Resampling(can_grow=True)  # more resamples than the default may be drawn, since nobody chose a number
+    return aggregate_of_predictions(result, bundle.measure, resampling)
 
 
 def check_form_without_gold(task: str, arguments: dict[str, Any], submission_file: str) -> None:

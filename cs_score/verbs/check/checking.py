@@ -111,7 +111,7 @@ def read_baseline(path: str, run_id: str) -> MeasuredRun:
     else.
     """
     file = _file_of_baseline(path)
-    document = read_document(file, stdin_as_dash=False)
+    document = read_document(file, dash_is_stdin=False)
     kind = document.get("kind")
     if kind == "check":
         return _measured_run_of_check(checked_record(document, Checked, file), file)
@@ -392,14 +392,14 @@ def _compare_units(
             file=baseline.name,
             remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
         )
-    formula = measure_formula(run.origin.task, measures)
+    measures_as_formula = measure_formula(run.origin.task, measures)
     tables = {
-        "the run": _table_for_formula(run.units, formula),
-        "the baseline": _table_for_formula(baseline.units, formula),
+        "the run": _table_for_formula(run.units, measures_as_formula),
+        "the baseline": _table_for_formula(baseline.units, measures_as_formula),
     }
     settings_with_unit = replace(settings, unit=run.units.unit)
     try:
-        return compare_tables(tables, measures, formula.formula, settings_with_unit)
+        return compare_tables(tables, measures, measures_as_formula.formula, settings_with_unit)
     except InputError as error:
         raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
 
@@ -808,7 +808,7 @@ CHECKS: Final = Layout(name="checks", title="Limits", columns=columns(*_keys_of_
 
 
 def _verdict_word(check: Check) -> str:
-    """Return the first word of the line of a check, with spaces up to four characters.
+    """Return the first word of the line of a check, padded with spaces to four characters.
 
     The word is `FAIL` for a limit that is not kept, `ok?` for an undecided limit, `ok` for other limits.
     """

@@ -87,7 +87,7 @@ def lock_report(path: str, lock: Lock) -> str:
 
     It has the limits, the signature, and the SHA-256 of the file, which can be published.
     """
-    digest = digest_of_text(json_text(lock))
+    digest = digest_of_text(json_text(lock))  # this text is the whole content of the file
     lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
     lines.append("")
     lines.append(f"signature  {lock.signature}")

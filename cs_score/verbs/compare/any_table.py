@@ -232,9 +232,9 @@ def read_table(files: Sequence[Input], name_in_file_by_column: Mapping[str, str]
     """Return the scores of all systems in some tables.
 
     A table has a column for each system, or a row for each score; docs/statistics/any-table.md describes both.
-    `name_in_file_by_column` has the files' names of columns by our names: `{"score": "accuracy"}`. Several scores of a
-    unit are samples, which are averaged. The score of a system is the sum of its numerators divided by the sum of its
-    denominators, which are 1 for plain scores. Rows of a unit called `all` are left out, since trec_eval writes the
+    `name_in_file_by_column` maps our name of a column to its name in the files: `{"score": "accuracy"}`. Several scores
+    of a unit are samples, which are averaged. The score of a system is the sum of its numerators divided by the sum of
+    its denominators, which are 1 for plain scores. Rows of a unit called `all` are left out, since trec_eval writes the
     means over all units there. Raises InputError with the line for text instead of a number, missing cells, numbers
     that are too large or too small, and a unit that occurs twice.
     """

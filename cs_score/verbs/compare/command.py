@@ -171,7 +171,7 @@ def compare_table(command_line: CommandLine) -> int:
 def _comparison_arguments(command_line: CommandLine) -> dict[str, Any]:
     """Return the keyword arguments of a comparison from the options of the command line.
 
-    Both `comparison.compare` and `any_table.compare_table` take these arguments. Raises UsageError for a wrong option.
+    Both `comparison.compare` and `any_table.compare_table` take these arguments. Raises UsageError.
     """
     return {
         "measures": read_measures(command_line),
@@ -224,7 +224,7 @@ class _ResultsOfAssessor(NamedTuple):
 def _compare_assessors(task_name: str, command_line: CommandLine) -> int:
     """Print how scores and ranks change with the judgments of a second assessor. Return 0.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    Raises UsageError or InputError.
     """
     second_file = command_line.text("--second-assessments")
     resampling = read_resampling_with_defaults(command_line)
@@ -241,7 +241,7 @@ def _compare_assessors(task_name: str, command_line: CommandLine) -> int:
 def _results_of_two_pools(command_line: CommandLine, second_file: str) -> AssessedResults:
     """Score Cold Start runs against the pool of the command line, and again against the pool in `second_file`.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    Raises UsageError or InputError.
     """
     inputs = Runs(command_line)
     with paused_garbage_collection():
@@ -268,7 +268,7 @@ def _score_against_pool(inputs: Runs, runs_with_gold: RunsWithGold, pool_files: 
 def _results_of_two_golds(task_name: str, command_line: CommandLine, second_file: str) -> AssessedResults:
     """Score predictions against the gold of the command line, and again against the gold in `second_file`.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    Raises UsageError or InputError.
     """
     if "--gold" not in command_line:
         raise UsageError("--second-assessments is another gold file: name the first one with --gold")
@@ -282,7 +282,7 @@ def _results_of_two_golds(task_name: str, command_line: CommandLine, second_file
 def _score_against_gold(task_name: str, command_line: CommandLine) -> _ResultsOfAssessor:
     """Score the predictions of a command line against its gold, and return their results with the judgments in gold.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    The gold holds the judgments of one assessor, who is compared with another one. Raises UsageError or InputError.
     """
     inputs = find_inputs(task_name, command_line, fewest_systems=1, most_systems=None)
     results = inputs.score_all().results

@@ -41,7 +41,7 @@ def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Del
     """Return an exported table with our names of its columns, such as `unit`, `system` and `score`.
 
     The file is a table with tabs or commas, JSON lines if its name ends in `.jsonl`, or has TREC's rows, which have no
-    header. `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`.
+    header. `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`.
     Raises InputError with the line if the file is none of these, or lacks one of the named columns.
     """
     if name_without_compression(name_of(file)).endswith(".jsonl"):
@@ -75,7 +75,7 @@ def has_row_per_sample(table: Delimited) -> bool:
 def _rename_columns(table: Delimited, name_in_file_by_column: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns of a table with our names in place of the file's names.
 
-    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "accuracy"}`. A column that
+    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "accuracy"}`. A column that
     had our name before is called `NAME (not read)`. Raises InputError if the table lacks a named column.
     """
     columns = list(table.columns)
@@ -177,7 +177,7 @@ class _JsonLine(NamedTuple):
 def _read_json_lines(file: Input, name_in_file_by_column: Mapping[str, str]) -> Delimited:
     """Return a file of JSON lines as a table with our columns. Columns that its first line lacks are left out.
 
-    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`. A name with
+    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`. A name with
     dots leads into nested objects. True and false become 1 and 0. Raises InputError for a line that is no object or
     lacks a column, and for a file without lines.
     """
@@ -229,7 +229,7 @@ def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
 def _columns_of_line(line: _JsonLine, name_in_file_by_column: Mapping[str, str], file_name: str) -> list[str]:
     """Return our names of the columns that the first line of a file has: `["unit", "score"]`.
 
-    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`. Raises
+    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`. Raises
     InputError if the line lacks the unit, the score, or one of the columns in `name_in_file_by_column`.
     """
     columns = []

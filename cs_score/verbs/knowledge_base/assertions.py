@@ -252,7 +252,11 @@ class ProvenanceListReader:
 
 
 def _problems_of_column(column: _Column, part_by_name: Mapping[str, Provenance]) -> list[SpanProblem]:
-    """Return the problems of a provenance column: of the number of its parts, of each part, and of their documents."""
+    """Return the problems of a provenance column: of the number of its parts, of each part, and of their documents.
+
+    `part_by_name` has the parts that are not absent: `{"justification": ...}`. A part may also have too many
+    characters.
+    """
     problems = column.part_count_problems()
     for name, part in part_by_name.items():
         problems += part.problems

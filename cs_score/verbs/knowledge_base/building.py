@@ -332,7 +332,7 @@ class Builder:
         self.findings = findings
         self.repetitions = Repetitions(options.kept_justifications, findings, only_strongest_value=only_strongest_value)
         self._nodes = kb.nodes
-        self._table = options.table
+        self._predicate_table = options.table
         document_lengths = None if options.documents is None else options.documents.length_by_docid
         self._list_reader = ProvenanceListReader(document_lengths)
 
@@ -400,7 +400,7 @@ class Builder:
         The realis is None if there is none. If the predicate is None, the line is counted as rejected.
         """
         has_event = subject.is_event or line.object.startswith(":Event")
-        predicate, realis, problems = self._table.read(line.predicate, subject.type, has_event)
+        predicate, realis, problems = self._predicate_table.read(line.predicate, subject.type, has_event)
         if problems:
             self._report_predicate(problems, line)
         if predicate is None:

@@ -40,9 +40,10 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 
 
 def _outputs_of_validate_kb(command_line: CommandLine) -> Iterator[PlannedOutput]:
-    """Yield the files for statistics, which are checked before the command runs.
+    """Yield the files for statistics and the document of --json, which are checked before the command runs.
 
-    The command itself checks the files of the knowledge base, together with their folder.
+    The command itself checks the files of the knowledge base, together with their folder. With --check there are no
+    outputs, since nothing is written.
     """
     if "--check" in command_line:
         return
@@ -96,7 +97,7 @@ def validate_kb(command_line: CommandLine, session: Session) -> int:
     session.problems.ignored = ignored_codes(command_line.text("-ignore"))
     documents = session.read_documents()
     options = KbOptions(task=task, kept_justifications=kept_justifications, documents=documents, table=table)
-    with open_source(kb_file, stdin_as_dash=False) as source:
+    with open_source(kb_file, dash_is_stdin=False) as source:
         kb = validation.validate_kb(source, options, session.problems)
     session.report_problems()
     # A knowledge base with errors is not written.
@@ -248,13 +249,13 @@ def _read_queries(kb_file: str, session: Session) -> list[Query]:
     """
     query_files = session.read_queries()
     session.remark(*query_files.remarks)
-    _announce_unless_validated(kb_file, session)
+    _warn_unless_validated(kb_file, session)
     queries = list(query_files.query_set.by_id.values())
     _remark_on_entry_points(queries, session)
     return queries
 
 
-def _announce_unless_validated(kb_file: str, session: Session) -> None:
+def _warn_unless_validated(kb_file: str, session: Session) -> None:
     """Warn if a knowledge base was probably not validated: its file has a name such as kb.tac, without ".valid".
 
     There is no warning for a name without any ending, such as kb.

@@ -572,8 +572,8 @@ class Resolution:
         self._kb = kb
         # The counts of the statistics: answers ("fills"), answers that are strings, tasks that look for the name of an
         # answer, and tasks that look for the answers to a question.
-        self._fill_count = 0
-        self._string_fill_count = 0
+        self._answer_count = 0
+        self._string_answer_count = 0
         self._name_task_count = 0
         self._slot_task_count = 0
         self._queue: list[_QueuedTask] = []
@@ -610,8 +610,8 @@ class Resolution:
         entry_task_count = len(self.query_entries)
         return {
             "Entry points": self.matched_query_count,
-            "Fills": self._fill_count,
-            "String fills": self._string_fill_count,
+            "Fills": self._answer_count,
+            "String fills": self._string_answer_count,
             "ResolutionTasks": self._name_task_count + self._slot_task_count + entry_task_count,
             "Entity2NameTasks": self._name_task_count,
             "FillSlotTasks": self._slot_task_count,
@@ -687,16 +687,16 @@ class Resolution:
             self._ask(follow_on, mention.subject, now)
 
     def _process_answer(self, question: _Question, answer: KbFact, now: _Moment) -> None:
-        """Write an answer that is a string to the run; look for the canonical mention of an answer that is a node.
+        """Count an answer. Write a string to the run; look for the canonical mention of an answer that is a node.
 
         `now` is the moment at which the answer is read.
         """
-        self._fill_count += 1
+        self._answer_count += 1
         is_node = answer.object.startswith(":")
         if is_node:
             self._ask_for_name(question, answer, now)
         else:
-            self._string_fill_count += 1
+            self._string_answer_count += 1
             self.lines.append(self._run_line(question, answer, mention=answer))
 
     def _run_line(self, question: _Question, answer: KbFact, *, mention: KbFact) -> str:

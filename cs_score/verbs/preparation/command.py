@@ -583,8 +583,8 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
 def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
     """Return the lines of a run that are kept, and messages about the others, each with a line feed.
 
-    The lines with the first documents of each node are kept, up to `most_documents`. A message about another line is
-    the line after `--discarding: `.
+    Of each node the lines from its first `most_documents` documents are kept. The message about another line is the
+    line itself, prefixed with `--discarding: `.
     """
     kept_texts = []
     discard_messages = []
@@ -627,7 +627,11 @@ class _Superseded(ReferenceCommand):
 
 
 @command(
-    "expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded, example="queries/ldc-queries.xml"
+    "expand-queries",
+    (),
+    Parameter("[files...]", "Ignored"),
+    command_class=_Superseded,
+    example="queries/ldc-queries.xml",
 )
 def expand_queries(command_line: CommandLine) -> int:
     """Print which program has replaced this one. Return 0."""
@@ -649,7 +653,7 @@ _SEED_PATTERN: Final = re.compile(r"\d{1,100}", re.ASCII)
     ),
     Parameter("num_samples", "Number of resamples"),
     Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
-    contract=ReferenceCommand,
+    command_class=ReferenceCommand,
     example="-output_file resamples.txt 1000 queries/queryids.txt",
 )
 def samples(command_line: CommandLine) -> int:

@@ -26,7 +26,7 @@ from cs_score.cli.output import Destination, is_terminal, print_unless_quiet, wr
 from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import JustificationLimits
-from cs_score.coldstart.output_files import closing_line, doubly_encoded, report_for_stderr, report_text
+from cs_score.coldstart.output_files import closing_line, report_bytes, report_for_stderr, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.preparation.assessments import CheckedPool, check_pool
 from cs_score.preparation.pooling import Depth
@@ -78,7 +78,7 @@ class Program(NamedTuple):
             """Run the program for a command line, and return the exit status."""
             return self._run(do_work, command_line)
 
-        decorate = command(self.name, options, *self.parameters, contract=ReferenceCommand, example=self.example)
+        decorate = command(self.name, options, *self.parameters, command_class=ReferenceCommand, example=self.example)
         return decorate(run)
 
     def _run(self, do_work: Work, command_line: CommandLine) -> int:
@@ -197,7 +197,8 @@ class Session:
         """Read files as one run with answers to the queries, and return it after all checks.
 
         `justifications` limits the number of justifications; the default is the value of -justifications. `depth` is
-        the value of -depth. Raises InputError if a file cannot be read.
+        the value of -depth: `B:5` keeps the best five nodes of each query, an empty text all nodes. Raises InputError
+        if a file cannot be read.
         """
         documents = self.read_documents()
         depth_limit = Depth.parse(depth)
@@ -376,7 +377,7 @@ class Session:
         elif self._encodes_report_once:
             self._report_destination.write(utf8_blocks(pieces))
         else:
-            self._report_destination.write(doubly_encoded(piece) for piece in pieces)
+            self._report_destination.write(report_bytes(piece) for piece in pieces)
 
     def _write_problems(self) -> None:
         """Write the file of --problems, if that option was typed."""

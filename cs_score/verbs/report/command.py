@@ -140,7 +140,8 @@ def _analyze(task: Task, command_line: CommandLine) -> Any:
     # The command analyze may not be installed; then this raises UsageError.
     analyze_inputs = load_from_command_package("analyze", "command:analyze_inputs", needed_by="report")
     inputs = find_inputs(task.name, command_line)
-    return analyze_inputs(task, command_line, inputs, is_whole=True)  # not cut for one screen, as `analyze` does
+    # `analyze` cuts the analysis to one screen, a page has all of it.
+    return analyze_inputs(task, command_line, inputs, is_whole=True)
 
 
 def _report_difference(task: Task, command_line: CommandLine) -> int:
@@ -210,6 +211,7 @@ def score_aggregate(task_name: str, command_line: CommandLine) -> Aggregate:
     result: Any = inputs.score_single()
     if task_name == COLD_START:
         return aggregate.aggregate_of_run(result, measure, resampling)
+    # A run knows its headline measure itself; that of predictions is recorded with their result.
     headline_measure = result.origin.measure
     return aggregate.aggregate_of_predictions(result, measure or headline_measure, resampling)
 

@@ -348,7 +348,7 @@ def _unit_of_query(base_id: str, gold: ColdStartGold) -> str:
 
 
 def judged_answers_of_result(result: Any) -> JudgedAnswers:
-    """Return how the answers in the gold standard of an evidence task were judged, by the unit and the answer.
+    """Return how the answers in the gold standard of an evidence task were judged, as a mapping from (unit, answer).
 
     `result` is the result of scoring against this gold. The mapping is empty if answers of the task have no labels.
     """
@@ -506,7 +506,7 @@ def _notes_on_kappa(comparison: AssessorComparison, resamples: str) -> Iterator[
         f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
         f"limits over the units ({settings.unit}) that these belong to, {resamples}."
     )
-    unit_count = comparison.agreement[0].units
+    unit_count = comparison.agreement[0].units  # the first row is that of all answers
     if unit_count < FEWEST_RELIABLE_UNITS:
         yield (
             f"Note: {number_with_noun(unit_count, 'unit')} with answers that both have judged: below "

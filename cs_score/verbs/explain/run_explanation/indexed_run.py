@@ -476,7 +476,7 @@ class IndexedRun:
         else:
             reason = f"not computed for so many lines; --line {lines[0].number} asks for it"
             effect = Effect(differences={}, reason=reason)
-        return self._line_effect("absent", change, effect)
+        return self._line_effect("absent", change, effect)  # the lines are absent after the change
 
     def effect_with(self, answer: Assessment) -> LineEffect | None:
         """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
@@ -491,9 +491,10 @@ class IndexedRun:
 
         `kind` is `absent` if lines were removed, `found` if a missed class was found.
         """
+        difference_by_measure = {str(measure): effect.differences.get(str(measure)) for measure in self.measures}
         return LineEffect(
             change=kind,
-            effects={str(measure): effect.differences.get(str(measure)) for measure in self.measures},
+            effects=difference_by_measure,
             removed=self.effects.editor.places_removed_by(change),
             added=change.added_texts,
             reason=effect.reason,

@@ -399,17 +399,17 @@ def _describe_near(line: Response, near_assessment: NearAssessment, indexed_run:
 
     The columns in which they differ have the text of the assessment: {"VALUE": "New York"}.
     """
-    description, assessment = near_assessment
+    kind_of_similarity, assessment = near_assessment
     difference_names = small_differences(line.value, assessment.value)  # such as ["letter case"]
     if difference_names:
-        description += f"; the answers differ in {' and '.join(difference_names)} only"
+        kind_of_similarity += f"; the answers differ in {' and '.join(difference_names)} only"
     differing_texts: dict[str, str] = {}
     for column in _compared_columns(line, assessment):
         if column.in_line != column.in_assessment:
             differing_texts[column.name] = column.in_assessment
     return document.Near(
         assessment=describe_assessment(assessment, indexed_run),
-        nearness=description,
+        nearness=kind_of_similarity,
         text_by_differing_column=differing_texts,
     )
 
