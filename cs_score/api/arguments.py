@@ -68,7 +68,7 @@ class _Accepted(NamedTuple):
     description: str
 
 
-_ACCEPTED: Final[Mapping[str, _Accepted]] = {
+_ACCEPTED_TYPES_BY_ANNOTATION: Final[Mapping[str, _Accepted]] = {
     "None": _Accepted(type(None), ""),
     "str": _Accepted(str, "a text"),
     "os.PathLike[str]": _Accepted(os.PathLike, "a path"),  # `str | os.PathLike[str]` is called a path
@@ -109,7 +109,7 @@ def _simple_annotations(signature: inspect.Signature) -> dict[str, list[str]]:
     annotations_by_name = {}
     for name, parameter in signature.parameters.items():
         annotations = str(parameter.annotation).split(" | ")  # modules of the API keep annotations as text
-        if all(annotation in _ACCEPTED for annotation in annotations):
+        if all(annotation in _ACCEPTED_TYPES_BY_ANNOTATION for annotation in annotations):
             annotations_by_name[name] = annotations
     return annotations_by_name
 
@@ -125,15 +125,19 @@ def _check_types(value_by_parameter: Mapping[str, object], annotations_by_name: 
 
 
 def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
-    """Raise UsageError if the argument called `name` has none of the annotated types. The widest type comes last.
+    """Raise UsageError if the argument called `name` has none of the annotated types.
 
-    True and False do not count as numbers.
+    The last annotation is the widest type, which the error names. True and False do not count as numbers.
     """
-    has_accepted_type = any(isinstance(value, _ACCEPTED[annotation].types) for annotation in annotations)
+    has_accepted_type = any(
+        isinstance(value, _ACCEPTED_TYPES_BY_ANNOTATION[annotation].types) for annotation in annotations
+    )
     is_misplaced_bool = isinstance(value, bool) and "bool" not in annotations
     if has_accepted_type and not is_misplaced_bool:
         return
-    descriptions = [_ACCEPTED[annotation].description for annotation in annotations if annotation != "None"]
+    descriptions = [
+        _ACCEPTED_TYPES_BY_ANNOTATION[annotation].description for annotation in annotations if annotation != "None"
+    ]
     description_of_widest_type = descriptions[-1]  # `str | os.PathLike[str]` is called a path
     raise UsageError(f"{name} takes {description_of_widest_type}, not {value!r}")
 
@@ -143,6 +147,7 @@ def _signature_with_scoring_options(function: Callable[..., object]) -> inspect.
     signature = inspect.signature(function)
     parameters = []
     for parameter in signature.parameters.values():
+        # Annotations are texts here, because their modules have `from __future__ import annotations`.
         if parameter.annotation == "Unpack[ScoringArguments]":
             parameters += _parameters_of(ScoringArguments)
         elif parameter.annotation == "Unpack[CallArguments]":
@@ -198,6 +203,7 @@ def files_of(value: object, name: str) -> list[Input]:
 
     Raises UsageError for a value that is neither a path nor an open file nor a collection of these.
     """
+    # Bytes can be iterated, too, but their numbers would make a strange message: they are refused as a whole.
     is_one_value = _is_file(value) or isinstance(value, bytes | bytearray)
     files: list[Any] = [value]
     if isinstance(value, Iterable) and not is_one_value:
@@ -235,7 +241,8 @@ def resampling_of(
     """
     if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(message_on_many_resamples(f"bootstrap={bootstrap}", "force=True"))
-    # A value that is UNSET is left out of JSON.
+    # A value that is UNSET is left out of JSON. With `can_grow` the comparison raises the default number of resamples
+    # to the number that small p-values need.
     return Resampling(
         resamples=DEFAULT_RESAMPLES if bootstrap is None else bootstrap,
         seed=seed,
@@ -318,7 +325,8 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
     Raises UsageError for impossible values.
     """
     value_by_argument: dict[str, Any] = dict(arguments.items())
-    # The policy is read together with its limits.
+    # The policy is read together with its limits. No argument means the usual policy `kb` with its limits.
+    # `policy=None` means the scorer's default policy, as without the switch.
     policy = value_by_argument.pop("policy", USUAL_POLICY)
     limits = value_by_argument.pop("justifications", None)
     defaults = PolicyAndLimits(DEFAULT_OPTIONS.policy, DEFAULT_OPTIONS.justifications)

@@ -29,7 +29,8 @@ def _layout(name: str, keys: str, rows: Rows, **meanings: str) -> Layout:
     columns. `rows` is the function that returns the rows of the table for a document.
     """
     table_columns = [Column(key, meaning=meanings.get(key, "")) for key in keys.split()]
-    return Layout(name, "", tuple(table_columns), rows)
+    no_title = ""  # titles are for people
+    return Layout(name, no_title, tuple(table_columns), rows)
 
 
 # ---- Averages
@@ -100,11 +101,11 @@ def _query_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each run and query: the sums of its rows in the SF table, and its average precision."""
     for run in document.runs:
         counts_by_query = _counts_by_query(run)
-        precision_by_query = _average_precision_by_query(run)
+        average_precision_by_query = _average_precision_by_query(run)
         for query, unit in (run.queries or {}).items():
             row: dict[str, Any] = {"run_id": run.run_id, "query": query, "unit": unit}
             row |= _summed_row(counts_by_query[query])
-            row["average_precision"] = precision_by_query.get(query)
+            row["average_precision"] = average_precision_by_query.get(query)
             yield row
 
 
@@ -160,7 +161,10 @@ QUERIES: Final = _layout(
 
 
 def _response_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each response of each run, with the place of the assessment that it matched."""
+    """Yield a row for each response of each run, with the place of its assessment.
+
+    `post_policy` has the labels that the policy gave it, such as `CORRECT,RIGHT`.
+    """
     for run in document.runs:
         for response in run.responses or ():
             row = asdict(response)
@@ -200,7 +204,7 @@ def _ranking_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
         if not run.average_precision:
             continue
         for ranking in run.average_precision.rankings:
-            row_of_ranking = asdict(ranking)
+            row_of_ranking = asdict(ranking)  # with the list of nodes, for which the table has no column
             row_of_ranking["run_id"] = run.run_id
             if not ranking.nodes:
                 yield row_of_ranking
@@ -236,7 +240,7 @@ def _problem_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """
     for problem in document.problems or ():
         for place in problem.places:
-            row = asdict(problem)
+            row = asdict(problem)  # with the list of places, for which the table has no column
             if place is not None:
                 row |= asdict(place)
             yield row

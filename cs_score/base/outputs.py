@@ -26,10 +26,10 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import delayed_signals
 from cs_score.base.sources import name_without_compression, open_source, reason_of
 
-_BLOCK: Final = 1 << 18
+_BLOCK_SIZE: Final = 1 << 18
 """Bytes that are read or written at once: a quarter of a megabyte."""
 
-_STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR_BY_STREAM_PATH: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 """The file descriptors of streams by name."""
 
 
@@ -273,7 +273,7 @@ def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
     Standard output may be redirected to a file. If this file were opened by its path, it would be overwritten from its
     beginning. Therefore a copy of the open descriptor is returned, which writes after what is there already.
     """
-    descriptor = _STREAMS.get(os.fspath(path))
+    descriptor = _DESCRIPTOR_BY_STREAM_PATH.get(os.fspath(path))
     if descriptor is None:
         return open(path, "wb")
     return open(os.dup(descriptor), "wb")
@@ -288,7 +288,7 @@ def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = os.path.realpath(path)
     temporary = _temporary_path(target)
     try:
-        with open(temporary, "xb", buffering=_BLOCK) as file:
+        with open(temporary, "xb", buffering=_BLOCK_SIZE) as file:
             yield file
         _move_into_place(temporary, target)
     except BaseException:
@@ -318,7 +318,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
         target = os.path.realpath(path)
     except ValueError:  # a NUL inside the name, which no file has
         return False
-    if os.fspath(path) in _STREAMS:
+    if os.fspath(path) in _DESCRIPTOR_BY_STREAM_PATH:
         return True
     is_file_or_folder = os.path.isfile(target) or os.path.isdir(target)
     return os.path.exists(target) and not is_file_or_folder
@@ -328,10 +328,10 @@ def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
     """Yield the bytes of files, one file after the other, in blocks of at most a quarter of a megabyte."""
     for path in paths:
         with open(path, "rb", buffering=0) as file:
-            block = file.read(_BLOCK)
+            block = file.read(_BLOCK_SIZE)
             while block:
                 yield block
-                block = file.read(_BLOCK)
+                block = file.read(_BLOCK_SIZE)
 
 
 @contextlib.contextmanager
@@ -342,7 +342,9 @@ def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
     """
     path_beside = _path_among_temporary_files() if path is None else path
     temporary = _temporary_path(path_beside)
-    try:  # from here on: a signal may stop the process as soon as the folder is there
+    # The block that removes the folder begins before the folder is made, since a signal may stop the process in
+    # between.
+    try:
         try:
             os.mkdir(temporary, mode)
         except OSError as error:
@@ -404,7 +406,8 @@ FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
     """Write a folder with subfolders and files in these; it appears whole or not at all.
 
-    `folders` are the names of the subfolders. Names of files may come from inputs, so that a name with a slash or `..`
+    `folders` are the names of the subfolders. A file has the name of its subfolder, its own name, and its content in
+    blocks. Names of files may come from inputs, so that a name with a slash or `..`
     is refused. Raises OutputError if writing fails.
     """
     temporary = _temporary_path(os.fspath(path))
@@ -480,7 +483,7 @@ def utf8_blocks(pieces: Iterable[str]) -> Iterator[bytes]:
         data = piece.encode("utf-8", "surrogateescape")  # piece by piece: ASCII pieces are merely copied
         parts.append(data)
         size += len(data)
-        if size >= _BLOCK:
+        if size >= _BLOCK_SIZE:
             yield b"".join(parts)
             parts = []
             size = 0
@@ -537,7 +540,7 @@ class OwnOption(Record):
             return
         if path == "-" and self.takes_dash:
             return
-        # The pattern by which a file is recognised that an earlier call wrote; such a file may be replaced.
+        # The beginning of files of this option: a file of an earlier call is recognised by it, and may be replaced.
         pattern = self.formats.get(ending_of(path))
         may_lack_ending = self.takes_dash and is_stream(path)
         if pattern is None and not may_lack_ending:
@@ -545,7 +548,7 @@ class OwnOption(Record):
         yield PlannedOutput(self.name, path, existing=Existing.RECOGNISED, pattern=pattern)
 
     def _wrong_ending_error(self, path: str) -> UsageError:
-        """Return the error that a path has none of the endings of the formats; it proposes another path."""
+        """Return the error for a path with none of the expected endings, such as `.json`; it proposes another path."""
         *first_endings, last_ending = self.formats
         endings = f"{', '.join(first_endings)} or {last_ending}" if first_endings else last_ending
         return UsageError(
@@ -647,8 +650,7 @@ class OutputPlan(Record):
                 output.check_place()
             # The first output with this file, which may be this one.
             other_output = output_by_identity.setdefault(_identity(output.path), output)
-            # Two files of one option never have the same path. They may still be one file, a file of earlier calls with
-            # several names (hard links), which somebody made to save space; then both paths get new files.
+            # Two paths of one option may be hard links to the same file. This is allowed: each path gets a new file.
             if other_output.option != output.option:
                 raise UsageError(f"{output.path} is what {other_output.option} writes; choose another {output.option}")
         return output_by_identity

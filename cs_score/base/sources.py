@@ -21,7 +21,7 @@ from cs_score.base.records import Record
 Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """An input of the Python API: a path, or an open text or binary file."""
 
-_BLOCK: Final = 1 << 20
+_BLOCK_SIZE: Final = 1 << 20
 
 
 class _Decompressor(NamedTuple):
@@ -118,12 +118,14 @@ class Source:
         ending = os.path.splitext(name)[1]
         content: Any = raw
         if decompress and ending in _DECOMPRESSORS:
-            packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK)
+            # The buffer saves calls for small pieces of the compressed file.
+            packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK_SIZE)
             decompressor = importlib.import_module(_DECOMPRESSORS[ending].module)
             content = decompressor.open(packed)
-        # What is hashed is the content as it is read, which is decompressed. Both buffers save calls for small pieces.
+        # The decompressed content is hashed while it is read.
         self._hashing = _HashingReader(content)
-        self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
+        # This buffer saves calls for small pieces of the content.
+        self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK_SIZE))
 
     def __enter__(self) -> Source:
         return self
@@ -145,7 +147,7 @@ class Source:
         `role` is the purpose of the input, such as `pool`. Raises InputError if it cannot be read.
         """
         try:
-            while self._hashing.read(_BLOCK):
+            while self._hashing.read(_BLOCK_SIZE):
                 pass  # reading hashes the bytes
         except OSError as error:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None
@@ -202,7 +204,7 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def checked_entry(path: str) -> str:
+def checked_file_or_folder(path: str) -> str:
     """Return the path of an entry of a folder, after checking that it is a file or a folder.
 
     Raises InputError for a pipe, a socket or a device, and for a link to one: the user has not named this entry, and
@@ -229,16 +231,16 @@ def _open_path(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
     return io.BytesIO(_content_by_pipe[identity])
 
 
-def open_source(file: Input, *, stdin_as_dash: bool = True, decompress: bool = True) -> Source:
+def open_source(file: Input, *, dash_is_stdin: bool = True, decompress: bool = True) -> Source:
     """Open an input for reading, and return it as a context manager.
 
-    A compressed file is decompressed, unless `decompress` is false. With `stdin_as_dash` the path `-` is standard
+    A compressed file is decompressed, unless `decompress` is false. With `dash_is_stdin` the path `-` is standard
     input. Raises InputError (`Could not open NAME: REASON`) if the file cannot be opened or is a folder.
     """
     name = name_of(file)
     if not isinstance(file, (str, os.PathLike)):
         return _source_of_open_file(file, name, decompress)
-    if name == "-" and stdin_as_dash:
+    if name == "-" and dash_is_stdin:
         return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
     try:
         return Source(name, _open_path(file), decompress=decompress)
@@ -339,8 +341,8 @@ def read_delimited(file: Input) -> Delimited:
     """Return the table in a file whose columns are separated by tabs or commas; its first line names the columns.
 
     If the first line has no tab, the file is CSV, with commas and quotes. Blank lines are skipped, and white space
-    around cells is dropped. Raises InputError with the line for a row of another number of cells, for a column without
-    a name, for two columns of the same name, and for a file that is no table.
+    around cells is dropped. Raises InputError for a row with a different number of cells (the error gives its line),
+    for a column without a name, for two columns of the same name, and for a file that is no table.
     """
     with open_source(file) as source:
         data = source.read_bytes()

@@ -164,7 +164,8 @@ class Verb(NamedTuple):
 def _body_for_task(do_work: Work, task: str) -> Callable[[CommandLine], int]:
     """Return the function that does the work of a verb for a task: it takes a command line and returns a status.
 
-    If the command line has --stage, the work is done for that stage of the task, such as `retrieval` of SciFact.
+    If the command line has --stage, the stage takes the place of the task: stages such as `retrieval` of SciFact are
+    scored as tasks of their own.
     """
 
     def work_for_task(command_line: CommandLine) -> int:
@@ -186,7 +187,7 @@ class _Sample(NamedTuple):
     """Options that a call with the samples needs, with a blank in front."""
 
 
-_SAMPLES: Final = {
+_SAMPLE_BY_TASK: Final = {
     "scifact": _Sample("jsonl", "sentence_label_f1"),
     "claims": _Sample("jsonl", "sentence_f1"),
     "r4c": _Sample("json", "er_f1"),
@@ -213,8 +214,8 @@ def _words_by_placeholder(task: str) -> dict[str, str]:
     """
     if task == COLD_START:
         return {"$ONE": EXAMPLE, "$TWO": EXAMPLE_OF_TWO, "$GOLD": EXAMPLE_OF_GOLD}
-    if task in _SAMPLES:
-        return _words_of_sample(task, _SAMPLES[task])
+    if task in _SAMPLE_BY_TASK:
+        return _words_of_sample(task, _SAMPLE_BY_TASK[task])
     return {
         "$ONE": "--gold GOLD --predictions PREDICTIONS",
         "$TWO": "--gold GOLD A B",

@@ -19,7 +19,14 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import POOL, RUN
-from cs_score.base.sources import Input, InputDigest, checked_entry, name_of, name_without_compression, open_source
+from cs_score.base.sources import (
+    Input,
+    InputDigest,
+    checked_file_or_folder,
+    name_of,
+    name_without_compression,
+    open_source,
+)
 from cs_score.coldstart import queries, tab_files
 from cs_score.coldstart.file_columns import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.forms import command_removing_nil_lines, conversion_command, describe_folder, is_nil_line
@@ -119,7 +126,7 @@ class LoadingSettings(NamedTuple):
     after_run: Callable[[Loading], None] | None = None
 
 
-_SCORING: Final = LoadingSettings()
+_SETTINGS_FOR_SCORING: Final = LoadingSettings()
 """The settings for lines that are scored: nothing is prepared."""
 
 
@@ -140,7 +147,7 @@ class Loading:
         gold_links: Links | None = None,
         known_answers: KnownAnswers | None = None,
         only_run_id: str | None = None,
-        settings: LoadingSettings = _SCORING,
+        settings: LoadingSettings = _SETTINGS_FOR_SCORING,
     ) -> None:
         """Prepare to load lines that answer the queries of `query_set`, with these limits on justifications.
 
@@ -166,11 +173,7 @@ class Loading:
         self._allow_comments = settings.allow_comments
         self._on_error = settings.on_error
         self._after_run = settings.after_run
-        # A validation makes follow-on queries when they are first needed. This takes an edition with the usual slots
-        # and ids, and no gold, because gold may have the follow-on queries already.
-        has_no_gold = underlying_links is None
-        is_latest_edition = query_set.edition is LATEST
-        self._makes_follow_ons_late = settings.is_validation and has_no_gold and is_latest_edition
+        self._makes_follow_ons_late = settings.is_validation and _can_make_follow_ons_late(self.links)
         self._file = ""
         # Beginnings of document ids, four characters long, that tell the language of the document.
         self._language_prefixes: set[str] = set()
@@ -295,7 +298,10 @@ class Loading:
             )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know."""
+        """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know.
+
+        They are among the unread lines, because they have fewer columns than the lines of a run.
+        """
         nil_lines = [line for line in tab_file.unread_lines if is_nil_line(tab_files.split_columns(line.text))]
         if nil_lines:
             self.remarks.append(
@@ -969,6 +975,16 @@ def _assessments_without_name(accepted_assessments: Sequence[Assessment]) -> Seq
     return () if has_name else accepted_assessments
 
 
+def _can_make_follow_ons_late(links: Links) -> bool:
+    """Return whether follow-on queries can be made when they are first needed, instead of with each line.
+
+    This takes an edition with the usual slots and ids, and no gold: gold may have the follow-on queries already.
+    """
+    has_gold = links.underlying_links is not None
+    is_latest_edition = links.query_set.edition is LATEST
+    return is_latest_edition and not has_gold
+
+
 def _remark_on_answers_without_name(
     tab_file: tab_files.TabFile, without_name: Sequence[Assessment], accepted_assessments: Sequence[Assessment]
 ) -> str:
@@ -1025,7 +1041,7 @@ def expand_folder(file_or_folder: Input) -> list[Input]:
         return [file_or_folder]
     folder = os.fspath(file_or_folder)
     names = [name for name in os.listdir(folder) if _is_member_to_load(name)]
-    return [checked_entry(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
+    return [checked_file_or_folder(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
 
 
 def _is_member_to_load(name: str) -> bool:

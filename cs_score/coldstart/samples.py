@@ -21,7 +21,7 @@ from cs_score.coldstart.tab_files import leading_number
 from cs_score.measures import ALL_HOPS, LDC_MAX, LDC_MEAN, MACRO, MICRO, SF, Measure
 
 # The file is read byte by byte: U+0085 and U+00A0 are no white space.
-_SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
+_SPACE_PATTERN: Final = re.compile("[ \t\n\x0b\x0c\r]")
 
 
 class Draw(Record):
@@ -151,7 +151,7 @@ class _SampleReader:
 
     def _read_sample(self, line: str, line_number: int) -> Sample:
         """Return the sample in a line such as `1 CSX_0001:CSX_ENG_00fb79cef8`. Raises InputError for an illegal id."""
-        label, *draw_texts = _columns(line)
+        label, *draw_texts = _columns(line)  # the number or name of the sample, then an id for each draw
         for text in draw_texts:
             if text not in self._draw_by_text:
                 self._draw_by_text[text] = _read_draw(text, self._file_name, line_number)
@@ -174,7 +174,7 @@ def _columns(line: str) -> list[str]:
 
     A blank line has a single empty column.
     """
-    columns = _SPACE.split(line.removesuffix("\n"))
+    columns = _SPACE_PATTERN.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
         columns.pop()
     return columns

@@ -19,15 +19,15 @@ from cs_score.coldstart.queries import follow_on_id
 from cs_score.coldstart.tab_files import leading_number
 from cs_score.problems.log import ProblemLog
 
-_DEPTH: Final = re.compile(r"([AB]):(\d+)", re.ASCII)
+_DEPTH_PATTERN: Final = re.compile(r"([AB]):(\d+)", re.ASCII)
 _WHOLE_NUMBER: Final = re.compile(r"\s*([0-9]{1,9})", re.ASCII)
-_COLUMNS: Final = 9
+_COLUMN_COUNT: Final = 9
 
 # The levels of queries: hops are counted from 0.
 _FIRST_HOP: Final = 0
 _SECOND_HOP: Final = 1
 
-_EXPECTED: Final = (
+_EXPECTED_FORM_OF_DEPTH: Final = (
     '-depth should be of the form "[AB]:d". A/B is used to select A: top d nodes '
     "B: top d nodes from hop-0 and top dxd nodes from hop-1 (including parents to insure that there are no orphans) "
     "with respect to confidence value, in the validated output."
@@ -53,9 +53,9 @@ class Depth(Record):
         """
         if text in ("", "0"):
             return None
-        match = _DEPTH.match(text)
+        match = _DEPTH_PATTERN.match(text)
         if match is None:
-            raise UsageError(_EXPECTED)
+            raise UsageError(_EXPECTED_FORM_OF_DEPTH)
         scheme, digits = match.groups()
         # No run has so many nodes that more than nine digits are needed. Longer numbers would only take time.
         first_nine_digits = digits[:9]
@@ -89,7 +89,8 @@ def discard_beyond_depth(
 
     Their indexes are added to `discarded_indexes`, and they are reported to `problems`. The confidence of a node is
     computed from at most `justifications_per_node` of its lines, or from all if it is None. All lines without node id
-    form one node without name, which is its own parent (rule depth-without-node-ids).
+    form one node without name, its own parent. In a run without node ids this node is always taken, and so nothing is
+    discarded, unless the depth is 0.
     """
     lines_by_node = _lines_by_node(responses, discarded_indexes)
     nodes_by_query = _nodes_by_query(depth, justifications_per_node, lines_by_node)
@@ -99,7 +100,7 @@ def discard_beyond_depth(
         taken_names = _names_taken_by_scheme_a(depth, nodes_by_query)
     for line in _lines_of_other_nodes(taken_names, lines_by_node):
         discarded_indexes.add(line.index)
-        if depth.is_per_query:  # scheme A reports nothing (rule depth-over-all-queries)
+        if depth.is_per_query:  # with one depth for the whole run, the reference program reports nothing
             _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
     _discard_orphans(depth, responses, discarded_indexes, problems)
 
@@ -148,18 +149,19 @@ def _discard_orphans(
 ) -> None:
     """Discard and report orphans: the lines of follow-on queries about answers that have no line left.
 
-    The indexes of the lines are added to `discarded_indexes`. The second hop is treated first, because the third hop
-    asks about its answers, and some of these are discarded here.
+    The indexes of the lines are added to `discarded_indexes`. Orphans of the second hop are discarded first, because
+    the third hop asks about answers of the second hop.
     """
     code = "DISCARDED_DEPENDENT_DEPTH" if depth.is_per_query else "DISCARDED_DEPENDENT"
     lines_by_hop: dict[int, list[Response]] = defaultdict(list)
     for line in responses:
         if line.index not in discarded_indexes:
             lines_by_hop[line.query.level].append(line)
-    for hop in (_FIRST_HOP, _SECOND_HOP):
+    for hop_of_parents in (_FIRST_HOP, _SECOND_HOP):
         # The lines of the next hop answer the follow-on queries about the answers of this hop.
-        follow_on_ids = {line.follow_on_id for line in lines_by_hop[hop] if line.index not in discarded_indexes}
-        orphans = [line for line in lines_by_hop[hop + 1] if line.query.short_id not in follow_on_ids]
+        parents = [line for line in lines_by_hop[hop_of_parents] if line.index not in discarded_indexes]
+        follow_on_ids = {parent.follow_on_id for parent in parents}
+        orphans = [line for line in lines_by_hop[hop_of_parents + 1] if line.query.short_id not in follow_on_ids]
         for line in orphans:
             discarded_indexes.add(line.index)
             _report_discarded(line, code, problems)
@@ -173,11 +175,12 @@ def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
 def _nodes_by_query(
     depth: Depth, justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]
 ) -> dict[str, list[_Node]]:
-    """Return the nodes that may be taken, the best first, by the query with whose id their name begins.
+    """Return the nodes that may be taken, grouped by query, the best node of each query first.
 
-    The node `CS14_0001:h1` belongs to the query `CS14_0001`. Among nodes with equal confidence, scheme B (a depth for
-    each query) puts the node with the smallest line number first, and scheme A (one depth for the run) the node with
-    the largest. A parent without lines of its own is a node, too.
+    The name of a node begins with its query: `CS14_0001:h1` belongs to the query `CS14_0001`. Nodes are ranked by path
+    confidence: at the second hop, the confidence of a node times that of its parent. Among equal nodes, scheme B (a
+    depth for each query) puts the node with the smallest line number first, and scheme A (one depth for the run) the
+    node with the largest. A parent without lines of its own is a node, too.
     """
     confidence_by_node = _own_confidences(justifications_per_node, lines_by_node)
     nodes_by_query: dict[str, list[_Node]] = defaultdict(list)
@@ -195,7 +198,7 @@ def _query_of(name: str) -> str:
 
 
 def _parents_without_lines(lines_by_node: Mapping[str, _NodeLines]) -> dict[str, list[_Node]]:
-    """Return the parents of nodes of the second hop that have no line left, by their query.
+    """Return the parents without a line left, by query: nodes of the first hop above nodes of the second hop.
 
     The confidence of such a parent is 0, so that it is taken last. It has the load position of its first child.
     """
@@ -203,6 +206,7 @@ def _parents_without_lines(lines_by_node: Mapping[str, _NodeLines]) -> dict[str,
     parents_by_query: dict[str, dict[str, _Node]] = defaultdict(dict)
     for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
         parent_name = parent_node(name)
+        # The node without name, of lines without node id, is its own parent.
         has_lines_of_parent = parent_name in lines_by_node and parent_name != name
         if node_lines.hop == _SECOND_HOP and not has_lines_of_parent:
             parent = _Node(
@@ -240,7 +244,10 @@ def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping
 
 
 def _path_confidence(name: str, hop: int, confidence_by_node: Mapping[str, float]) -> float:
-    """Return the confidence by which a node is ranked; at the second hop it is multiplied by that of the parent."""
+    """Return the confidence by which a node is ranked: its own, at the second hop times the confidence of its parent.
+
+    A parent without lines has the confidence 0.
+    """
     confidence = confidence_by_node[name]
     if hop == _SECOND_HOP:
         confidence *= confidence_by_node.get(parent_node(name), 0.0)
@@ -249,7 +256,7 @@ def _path_confidence(name: str, hop: int, confidence_by_node: Mapping[str, float
 
 def _best_first(nodes: Iterable[_Node], depth: Depth) -> list[_Node]:
     """Return nodes sorted by confidence, then by line number: upwards in scheme B, downwards in scheme A."""
-    sign = 1 if depth.is_per_query else -1
+    sign = 1 if depth.is_per_query else -1  # with -1, larger line numbers come first
     return sorted(nodes, key=lambda node: (-node.confidence, sign * node.first_line_number, node.load_position))
 
 
@@ -274,7 +281,7 @@ def _names_taken_by_scheme_a(depth: Depth, nodes_by_query: Mapping[str, Sequence
     """Return the names of the nodes that scheme A takes, which has one depth for the run: the first ones of the run.
 
     `nodes_by_query` has the nodes of each query, the best first. Nodes are taken query by query, in the order of the
-    queries as text (rule depth-over-all-queries). Nodes of the second hop are taken only if their parents are.
+    queries as text, as the reference program takes them. Nodes of the second hop are taken only if their parents are.
     """
     all_nodes: list[_Node] = []
     for query_id in sorted(nodes_by_query):
@@ -310,8 +317,8 @@ class _Line(NamedTuple):
         The columns are separated by tabs; missing columns are empty. The relation provenance names the document.
         """
         columns = text.split("\t")
-        columns += [""] * (_COLUMNS - len(columns))
-        query, _slot, _run_id, relation_provenance, value, _type, provenance, confidence, node = columns[:_COLUMNS]
+        columns += [""] * (_COLUMN_COUNT - len(columns))
+        query, _slot, _run_id, relation_provenance, value, _type, provenance, confidence, node = columns[:_COLUMN_COUNT]
         return cls(
             number=number,
             query=query,
@@ -347,7 +354,8 @@ def kept_lines(texts: Sequence[str], most_documents: int) -> list[bool]:
     """Return for each line of a run, given as text, whether apply-k keeps it.
 
     A node keeps its most confident line from each document, for at most `most_documents` documents. A line of a later
-    hop answers a query about an earlier answer. It is kept only if a line with this earlier answer is kept.
+    hop answers a query about an earlier answer. It is kept only if a line with this earlier answer is kept, or if the
+    run has no line of the hop before. Blank lines and comments are treated as lines of hops below the first one.
     """
     lines_by_hop: dict[int, list[_Line]] = defaultdict(list)
     for number, text in enumerate(texts):
@@ -356,8 +364,8 @@ def kept_lines(texts: Sequence[str], most_documents: int) -> list[bool]:
     kept_numbers: set[int] = set()
     for hop in sorted(lines_by_hop):  # the first hop is 0; blank lines and comments have negative numbers
         lines = lines_by_hop[hop]
-        has_parents = hop != _FIRST_HOP and hop - 1 in lines_by_hop
-        if has_parents:
+        is_checked_against_parents = hop != _FIRST_HOP and hop - 1 in lines_by_hop
+        if is_checked_against_parents:
             kept_parents = [line for line in lines_by_hop[hop - 1] if line.number in kept_numbers]
             lines = _lines_below(kept_parents, lines)
         kept_numbers.update([line.number for line in _best_lines(lines, most_documents)])
@@ -377,7 +385,7 @@ def _follow_on_query(line: _Line) -> str:
 
 
 def _best_lines(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
-    """Return the most confident line of each node from each document, for at most `most_documents` for each node."""
+    """Return of each node at most `most_documents` lines: the most confident line of each document."""
     lines_by_node: dict[tuple[str, str], list[_Line]] = defaultdict(list)
     for line in lines:
         lines_by_node[line.query, line.node].append(line)

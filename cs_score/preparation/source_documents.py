@@ -15,7 +15,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.tab_files import VALUE_SPANS, Span, offset_value, read_provenance, split_columns
 from cs_score.problems.log import Detail, Place, ProblemLog
 
-_COLUMNS: Final = 3
+_COLUMN_COUNT: Final = 3
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
 # White space as the reference sees it, without the separators U+001C to U+001F.
 _WHITE_SPACE: Final = re.compile(f"{SPACE}+")
@@ -58,8 +58,8 @@ class _DocumentLine(NamedTuple):
     def read(cls, line: str) -> _DocumentLine:
         """Return the line with this text, such as `ENG_1`, `120` and `docs/ENG_1.txt` with tabs between them."""
         columns = line.split("\t")
-        columns += [""] * (_COLUMNS - len(columns))
-        return cls(*columns[:_COLUMNS])
+        columns += [""] * (_COLUMN_COUNT - len(columns))
+        return cls(*columns[:_COLUMN_COUNT])
 
     @property
     def length(self) -> float:
@@ -80,7 +80,7 @@ def source_text(file: str, needed_at: Place) -> str:
     error names this place.
     """
     try:
-        with open_source(file, stdin_as_dash=False) as source:
+        with open_source(file, dash_is_stdin=False) as source:
             data = source.read_bytes()
     except InputError as error:
         reason = error.problem.removeprefix(f"Could not open {file}: ")  # `open_source` begins its message so
@@ -107,13 +107,13 @@ def is_text_at(text: str, start: float, end: float, value: str) -> bool:
     return _WHITE_SPACE.sub(" ", excerpt) == _WHITE_SPACE.sub(" ", value)
 
 
-def verify_fillers(
+def verify_answer_texts(
     lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
 ) -> list[InputError]:
     """Report every answer that differs from the text at its place in the document, if the document has a file.
 
-    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns a list
-    with the error of the first file that cannot be read; the list is empty if all files can be read.
+    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns the
+    error of the first file that cannot be read, in a list for the log; the list is empty if all files can be read.
     """
     errors: list[InputError] = []
     for file, places in _places_by_file(lines, layouts, documents).items():
@@ -123,7 +123,7 @@ def verify_fillers(
             errors.append(error)
         else:
             _report_differences(places, text, problems)
-    return errors[:1]
+    return errors[:1]  # one message is enough; answers in the other files were compared nevertheless
 
 
 def _places_by_file(
@@ -136,12 +136,12 @@ def _places_by_file(
     """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
-        file = documents.file_by_docid.get(line.docid)
-        if file is None or not line.value_provenance:
+        document_file = documents.file_by_docid.get(line.docid)
+        if document_file is None or not line.value_provenance:
             continue
         span = _first_span_as_written(line, layouts[line.file], documents)
         if span is not None:
-            places_by_file[file].append(_PlaceOfAnswer(line, span))
+            places_by_file[document_file].append(_PlaceOfAnswer(line, span))
     return places_by_file
 
 

@@ -251,7 +251,8 @@ class ProblemLog:
     def _message(self, code: str, message_or_arguments: str | tuple[object, ...]) -> str:
         """Return the message of a problem with this code.
 
-        `message_or_arguments` is the message itself, or the arguments for the template of the code.
+        `message_or_arguments` is the message itself, or the arguments for the template of the code. The template is one
+        of `wordings` if there is one for the code, and otherwise that of `CODES`.
         """
         if isinstance(message_or_arguments, str):
             return message_or_arguments
@@ -260,7 +261,7 @@ class ProblemLog:
         return CODES[code].message(message_or_arguments)
 
 
-_DISCARDED: Final = "DISCARDED_"
+_BEGINNING_OF_DISCARD_CODES: Final = "DISCARDED_"
 """The beginning of the codes of discarded lines."""
 
 
@@ -269,12 +270,13 @@ def discarded_last(problems: Iterable[Problem]) -> list[Problem]:
 
     Lines are discarded because of other problems, so that a reader should see these first.
     """
-    return sorted(problems, key=lambda problem: problem.code.startswith(_DISCARDED))  # False sorts before True
+    # False sorts before True.
+    return sorted(problems, key=lambda problem: problem.code.startswith(_BEGINNING_OF_DISCARD_CODES))
 
 
 def count_of_discarded(problems: Iterable[Problem]) -> int:
     """Return how many lines of the input were discarded, according to the problems of a log."""
-    return sum(problem.occurrences for problem in problems if problem.code.startswith(_DISCARDED))
+    return sum(problem.occurrences for problem in problems if problem.code.startswith(_BEGINNING_OF_DISCARD_CODES))
 
 
 # ---- Occurrences with their details
@@ -443,7 +445,7 @@ def _number_of_line(place: str | None) -> int | None:
 
 
 def occurrence_of_error(error: InputError) -> Occurrence:
-    """Return an error that ends the program as the occurrence of a problem.
+    """Convert an error that ends the program to an Occurrence, the record of a problem at a place.
 
     A place such as `line 7` becomes the line of the occurrence, another place a place inside the file.
     """

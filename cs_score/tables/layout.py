@@ -76,13 +76,13 @@ class Layout(Record):
     The name is also that of the file, `NAME.tsv`, which has all columns and rows for programs. A table that is not
     `is_file` is only for people, and one that is not `for_people` is only a file. In tables for people:
 
-    * `shown` are the keys of the columns that are shown; by default all.
+    * `shown_keys` are the keys of the columns that are shown; by default all.
     * `split_by` is the key of a column. Each of its values has a table of its own, with the value in place of % in the
       title.
     * A table with fewer rows than `min_rows` is left out.
     * `row_selection` says which rows of a long table are shown: the first ones (`top`), all rows (`whole`), or rows at
       equal distances (`spread`).
-    * `longest` is the largest number of characters of a text; longer texts are cut.
+    * `max_text_length` is the largest number of characters of a text; longer texts are cut.
     * `total` returns the number of all rows, for documents that hold only some of them.
     """
 
@@ -90,14 +90,14 @@ class Layout(Record):
     title: str
     columns: tuple[Column, ...]
     rows: Rows
-    shown: tuple[str, ...] = ()
+    shown_keys: tuple[str, ...] = ()
     split_by: str = ""
     min_rows: int = 0
     for_people: bool = True
     is_file: bool = True
     row_selection: Literal["top", "whole", "spread"] = "top"
     total: Callable[[Any], int] | None = None
-    longest: int = 40
+    max_text_length: int = 40
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ class Table(Record):
         keys = self.layout.keys
         has_rows = bool(rows)
         positions = []
-        for key in self.layout.shown or keys:
+        for key in self.layout.shown_keys or keys:
             position = keys.index(key)
             is_empty = has_rows and all(row[position] is None for row in rows)
             if key != self.layout.split_by and not is_empty:
@@ -233,15 +233,15 @@ def headed(**headings: str) -> tuple[Column, ...]:
 # ---- Text
 
 
-def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
+def shown(value: Value, column: Column, max_text_length: int = LONGEST_CELL) -> str:
     """Return a value of a column as people see it, on one line: `0.1235`, `<0.0001`, `12.5%`, or `-` for None.
 
-    A text is cut if it has more than `longest` characters.
+    A text is cut if it has more than `max_text_length` characters.
     """
     if value is None:
         return "-"
     if isinstance(value, str):
-        return safe_cell(value, longest)
+        return safe_cell(value, max_text_length)
     if column.format is Format.P:  # a p-value
         is_too_small = 0 < value < 0.0001
         return "<0.0001" if is_too_small else f"{value:.4f}"
@@ -279,7 +279,7 @@ def _lines_of_part(part: Table, most_rows: int | None, width: int | None) -> Ite
     else:
         yield from wrap(title, width)
     if rows:
-        yield from _aligned_lines(shown_columns, rows, part.layout.longest, width)
+        yield from _aligned_lines(shown_columns, rows, part.layout.max_text_length, width)
     else:
         yield "none"
 
@@ -292,18 +292,19 @@ def _title_with_counts(table: Table, shown_count: int) -> str:
 
 
 def _aligned_lines(
-    shown_columns: list[Column], rows: list[list[Value]], longest: int, width: int | None
+    shown_columns: list[Column], rows: list[list[Value]], max_text_length: int, width: int | None
 ) -> Iterable[str]:
     """Return the headings and rows of a table as lines with aligned columns.
 
-    Texts are cut to `longest` characters. If a line is still wider than `width`, texts are cut further, and then the
-    last columns are left out. If `width` is None, no column is left out, and only texts of more than `LONGEST_LINE`
-    characters are cut.
+    Texts are cut to `max_text_length` characters. If a line is still wider than `width`, texts are cut further, and
+    then the last columns are left out. If `width` is None, no column is left out, and only texts of more than
+    `LONGEST_LINE` characters are cut.
     """
-    longest_text = LONGEST_LINE if width is None else longest
+    if width is None:
+        max_text_length = LONGEST_LINE
     cells = [[column.title for column in shown_columns]]
     for row in rows:
-        cells.append([_cell_for_people(value, column, longest_text) for value, column in zip(row, shown_columns)])
+        cells.append([_cell_for_people(value, column, max_text_length) for value, column in zip(row, shown_columns)])
     if width is not None:
         cells = _fit_cells(shown_columns, rows, cells, width)
     column_count = len(cells[0])  # without the columns that were left out
@@ -311,9 +312,9 @@ def _aligned_lines(
     return align_columns(cells, are_numbers)
 
 
-_PLACE: Final = re.compile(r".*:\d+")
+_PLACE_PATTERN: Final = re.compile(r".*:\d+")
 
-_GAP: Final = 2
+_GAP_WIDTH: Final = 2
 """The number of blanks between two columns."""
 
 _SHORTEST_CELL: Final = 8
@@ -334,11 +335,14 @@ def _is_never_cut(value: Value, column: Column) -> bool:
     return column.key in _GROUP_KEYS and isinstance(value, str) and " " not in value
 
 
-def _cell_for_people(value: Value, column: Column, longest: int) -> str:
-    """Return a value as people see it: ids in full, other texts cut to `longest` characters."""
+def _cell_for_people(value: Value, column: Column, max_text_length: int) -> str:
+    """Return a value as people see it: ids in full, other texts cut to `max_text_length` characters.
+
+    Even an id is cut to `LONGEST_LINE` characters.
+    """
     if _is_never_cut(value, column):
-        longest = LONGEST_LINE
-    return shown(value, column, longest)
+        max_text_length = LONGEST_LINE
+    return shown(value, column, max_text_length)
 
 
 def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Column) -> int:
@@ -362,7 +366,7 @@ def _kept_part(text: str) -> str:
 
     "runs/a.tab:12" -> "…a.tab:12". The result is empty for any other text.
     """
-    if not _PLACE.fullmatch(text):
+    if not _PLACE_PATTERN.fullmatch(text):
         return ""
     _, slash, file_and_line = text.rpartition("/")
     return f"\u2026{file_and_line}" if slash else text
@@ -377,7 +381,7 @@ def _count_of_fitting_columns(widths: Sequence[int], are_numbers: Sequence[bool]
     count = 0
     for column_width, is_number in zip(widths, are_numbers):
         smallest_width = column_width if is_number else min(column_width, _SHORTEST_CELL)
-        gap = _GAP if count > 0 else 0
+        gap = _GAP_WIDTH if count > 0 else 0
         width_of_line += gap + smallest_width
         if count > 0 and width_of_line > width:
             break
@@ -394,7 +398,7 @@ def _fitted_widths(
     `narrowest`. The line stays wider than `width` if that is not enough.
     """
     fitted = list(widths)
-    total_gap = _GAP * (len(fitted) - 1)
+    total_gap = _GAP_WIDTH * (len(fitted) - 1)
     text_positions = [position for position, is_number in enumerate(are_numbers) if not is_number]
     while sum(fitted) + total_gap > width:
         # Take one character from the widest column that may become narrower.
@@ -406,15 +410,15 @@ def _fitted_widths(
     return fitted
 
 
-def _cut(text: str, longest: int) -> str:
-    """Return a text cut to at most `longest` characters, with an ellipsis for the rest.
+def _cut(text: str, max_text_length: int) -> str:
+    """Return a text cut to at most `max_text_length` characters, with an ellipsis for the rest.
 
     A text is cut at its end, but a place in a file, `FILE:LINE`, at its beginning.
     """
-    if len(text) <= longest:
+    if len(text) <= max_text_length:
         return text
-    kept_length = longest - 1
-    if _PLACE.fullmatch(text):
+    kept_length = max_text_length - 1
+    if _PLACE_PATTERN.fullmatch(text):
         return "\u2026" + text[-kept_length:]
     return text[:kept_length] + "\u2026"
 
@@ -436,7 +440,7 @@ def _fit_cells(
     fitted_cells = []
     for row_of_cells in cells:
         # `fitted_widths` has one width for each column that is kept, so `zip` leaves out the others.
-        fitted_cells.append([_cut(text, longest) for text, longest in zip(row_of_cells, fitted_widths)])
+        fitted_cells.append([_cut(text, max_text_length) for text, max_text_length in zip(row_of_cells, fitted_widths)])
     return fitted_cells
 
 
@@ -557,12 +561,13 @@ class Cell(Record):
 
 
 def html(
-    table: Table, most_rows: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
+    table: Table, most_rows: int | None = None, *, caption: str | None = None, max_text_length: int = LONGEST_LINE
 ) -> Iterator[str]:
     """Yield the lines of a table in HTML. Rounded numbers have their exact value in an attribute, for sorting.
 
     A value may be a `Cell` with markup. The heading of a column is by default its key in words. `most_rows` is the
-    largest number of rows, None for all. `caption` is by default the title. Texts are cut to `longest` characters.
+    largest number of rows, None for all. `caption` is by default the title. Texts are cut to `max_text_length`
+    characters.
     """
     shown_columns, rows = table.for_people(most_rows)
     title = table.title.removesuffix(":") if caption is None else caption
@@ -572,7 +577,7 @@ def html(
         heads.append(_head_cell(column, "number" if is_number else "text"))
     yield f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"
     for row in rows:
-        cells = [_data_cell(value, column, longest) for value, column in zip(row, shown_columns)]
+        cells = [_data_cell(value, column, max_text_length) for value, column in zip(row, shown_columns)]
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table>"
 
@@ -587,15 +592,16 @@ def _head_cell(column: Column, kind: str) -> str:
     return f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{heading}</th>'
 
 
-def _data_cell(value: Value | Cell, column: Column, longest: int) -> str:
+def _data_cell(value: Value | Cell, column: Column, max_text_length: int) -> str:
     """Return a cell of an HTML table, `<td>...</td>`, from a value or a `Cell` with markup.
 
-    A cell with neither value nor markup is empty. If it has markup but no value, a hyphen is shown as the value.
+    A text is cut to `max_text_length` characters. A cell with neither value nor markup is empty. If it has markup but
+    no value, a hyphen is shown as the value.
     """
     marked_value = value if isinstance(value, Cell) else Cell(value)
     if marked_value == Cell(None):
         return "<td></td>"
-    content = escaped(shown(marked_value.value, column, longest))
+    content = escaped(shown(marked_value.value, column, max_text_length))
     if not _is_text(marked_value):
         content = with_minus_signs(content)
     attributes = _attributes_of_cell(marked_value)

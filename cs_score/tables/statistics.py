@@ -37,13 +37,13 @@ from cs_score.tables.layout import (
 class Printout(Record):
     """The form in which a document of statistics is printed: tables with sentences below them.
 
-    The `main` table is also the file for programs; the tables `before` it are only for people. `notes` returns the
-    sentences from a document. A % in a title is replaced by the measure.
+    The table of `main_layout` is also the file for programs; those of `layouts_before` are only for people. `notes`
+    returns the sentences from a document. A % in a title is replaced by the measure.
     """
 
-    main: Layout
+    main_layout: Layout
     notes: Callable[[Any], Iterable[str]]
-    before: tuple[Layout, ...] = ()
+    layouts_before: tuple[Layout, ...] = ()
 
     def tables(self, document: Any) -> dict[str, Table]:
         """Return the tables of a document by name; the main table is the last one.
@@ -51,7 +51,7 @@ class Printout(Record):
         The measure of the document takes the place of % in their titles: "Pairs by %" becomes "Pairs by F1".
         """
         table_by_name = {}
-        for layout in (*self.before, self.main):
+        for layout in (*self.layouts_before, self.main_layout):
             # The tables of a split layout have a title each, in which % becomes the value of the column `split_by`:
             # "%, B minus A" becomes "F1, B minus A".
             if not layout.split_by:
@@ -62,12 +62,12 @@ class Printout(Record):
     def text(self, document: Any, width: int | None) -> str:
         """Return the document as text for people: its tables with rows, and the sentences.
 
-        The main table has all rows, also if there are none. `width` is the width of the terminal. If it is None,
+        The main table is printed in full, even if it has no rows. `width` is the width of the terminal. If it is None,
         neither rows nor the cells of tables are cut.
         """
         table_lines: list[str] = []
         for name, table in self.tables(document).items():
-            is_main = name == self.main.name
+            is_main = name == self.main_layout.name
             if not table.rows and not is_main:
                 continue
             most_rows = None if is_main or width is None else TOP  # None: all rows
@@ -85,7 +85,7 @@ class Printout(Record):
         if format_ == "json":
             return json_text(document).removesuffix("\n")
         if format_ == "tsv":
-            lines = tsv(self.main.table(document))
+            lines = tsv(self.main_layout.table(document))
             return b"".join(lines).decode().removesuffix("\n")
         raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
 
@@ -239,7 +239,7 @@ SYSTEMS: Final = Layout(
     _system_rows,
     split_by="measure",
     row_selection="whole",
-    longest=200,
+    max_text_length=200,
 )
 
 PAIRS: Final = Layout(
@@ -264,7 +264,7 @@ PAIRS: Final = Layout(
         Column("units", "W/T/L", meaning="units that B wins, ties and loses"),
     ),
     _pair_rows,
-    shown=(
+    shown_keys=(
         "a",
         "b",
         "difference",
@@ -283,7 +283,7 @@ PAIRS: Final = Layout(
     ),
     split_by="measure",
     row_selection="whole",
-    longest=200,
+    max_text_length=200,
 )
 
 
@@ -304,7 +304,10 @@ def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
 
 
 def _rows_of_measure(measure_comparison: MeasureComparison) -> Iterator[Row]:
-    """Yield the rows of a measure: the family of tests, the systems, the pairs, the verdict and the notes."""
+    """Yield the rows of a measure: the family of tests, the systems, the pairs, the verdict and the notes.
+
+    A measure is exploratory if it is not the primary one: the comparison's conclusion does not rest on it.
+    """
     is_exploratory = str(measure_comparison.exploratory).lower()  # "true" or "false"
     cells_of_measure = {"measure": measure_comparison.measure, "exploratory": is_exploratory}
     tests_in_words = measure_comparison.tests_in_words  # such as "max-T over 3 systems, 3 pairs, 10,000 sign flips, F1"
@@ -479,14 +482,14 @@ def comparison_screen(comparison: SystemComparison, most_rows: int = 10) -> str:
 
 
 _SYSTEMS_ON_SCREEN: Final = replace(
-    SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), row_selection="top"
+    SYSTEMS, shown_keys=("tier", "rank", "name", "score", "low", "high"), row_selection="top"
 )
 """The table of systems for one screen, which has fewer columns."""
 
 _EQUIVALENT_PAIRS_ON_SCREEN: Final = replace(
     PAIRS,
     title="%, tests of equivalence:",
-    shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
+    shown_keys=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
     row_selection="top",
 )
 """The table of pairs with their tests of equivalence for one screen."""
@@ -552,16 +555,16 @@ def _wrap_sentences(sentences: Iterable[str]) -> list[str]:
 def _pairs_on_screen(measure_comparison: MeasureComparison, significance_level: float) -> Layout:
     """Return the layout of the table of pairs for one screen, which shows the first rows of a long table.
 
-    It has the only pair or, if there are several, the pairs whose corrected p is at most the level. If there is no such
-    pair, there is no table.
+    The table has the only pair or, if there are several, the pairs whose corrected p is at most the level. Without any
+    such pair there is no table. A % in the title is replaced by the measure when the table is printed.
     """
     if len(measure_comparison.pairs) == 1:
-        return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), row_selection="top")
+        return replace(PAIRS, shown_keys=("a", "b", "difference", "low", "high", "p_adjusted"), row_selection="top")
     return replace(
         PAIRS,
         title="%, B minus A, pairs that differ significantly:",
-        shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
-        # A layout takes its rows from what is given to its method `table`: the comparisons by each measure.
+        shown_keys=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
+        # The layout's method `table` calls `rows` later, with a list of the comparisons by each measure.
         rows=lambda comparisons: [row for row in _pair_rows(comparisons) if row["p_adjusted"] <= significance_level],
         min_rows=1,
         row_selection="top",

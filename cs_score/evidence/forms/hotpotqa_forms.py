@@ -18,7 +18,7 @@ WANTED_PREDICTIONS: Final = (
     'predictions are to be an object like {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0], ["Paris", 2]]}}'
 )
 
-_ANSWER: Final = "answer"
+_ANSWER_KEY: Final = "answer"
 _FACT_KEYS: Final = ("sp", "supporting_facts")
 """The two keys under which a prediction may have its facts."""
 
@@ -28,27 +28,27 @@ _ID_KEYS: Final = ("_id", "id")
 # ---- Forms that are converted when they are read
 
 
-def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
-    """Return the form of a file of predictions in words, and the predictions in the form that the task reads.
+def recognise_predictions(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
+    """Return in words which form a file of predictions has, and the predictions as an object that the task reads.
 
     The task reads {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. `value` is the JSON value of the file: an
     object with a prediction for each question id, or a list of predictions that have a key `_id` or `id`, or a single
     prediction of this kind. Return None for any other value.
     """
-    form = "an object with id, answer and facts for each question"
+    form_in_words = "an object with id, answer and facts for each question"
     prediction_by_id: dict[Any, Any] | None
     if not isinstance(value, dict):
         prediction_by_id = _index_by_id(value)
-    elif _ANSWER in value or "sp" in value:  # a single prediction
+    elif _ANSWER_KEY in value or "sp" in value:  # a single prediction
         prediction_by_id = _index_by_id([value])
     else:
         prediction_by_id = value
-        form = "an object with answer and facts for each question id"
+        form_in_words = "an object with answer and facts for each question id"
     if not prediction_by_id:
         return None
     if not all(_is_prediction(prediction) for prediction in prediction_by_id.values()):
         return None
-    return form, _separate_answers_and_facts(prediction_by_id)
+    return form_in_words, _separate_answers_and_facts(prediction_by_id)
 
 
 def _separate_answers_and_facts(prediction_by_id: Mapping[Any, dict[str, Any]]) -> dict[str, dict[Any, Any]]:
@@ -59,12 +59,12 @@ def _separate_answers_and_facts(prediction_by_id: Mapping[Any, dict[str, Any]]) 
     answers = {}
     facts = {}
     for question_id, prediction in prediction_by_id.items():
-        if _ANSWER in prediction:
-            answers[question_id] = prediction[_ANSWER]
+        if _ANSWER_KEY in prediction:
+            answers[question_id] = prediction[_ANSWER_KEY]
         for key in _FACT_KEYS:
             if key in prediction:
                 facts[question_id] = prediction[key]
-    return {_ANSWER: answers, "sp": facts}
+    return {_ANSWER_KEY: answers, "sp": facts}
 
 
 def _index_by_id(objects: object) -> dict[Any, Any] | None:
@@ -100,7 +100,7 @@ def _is_prediction(value: object) -> bool:
     has_both_lists_of_facts = all(key in value for key in _FACT_KEYS)
     if has_both_lists_of_facts:  # then it is uncertain which of the two is the prediction
         return False
-    return any(key in value for key in (_ANSWER, *_FACT_KEYS))
+    return any(key in value for key in (_ANSWER_KEY, *_FACT_KEYS))
 
 
 def questions_of_data_set(rows: list[Any]) -> list[Any] | None:
@@ -168,9 +168,9 @@ def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy 
     data = value.get("data")
     if isinstance(data, list) and all(_is_question(question) for question in data):
         return FormChange('R["data"]', 'the questions are below the key "data"')
-    command = files.command_for_task("r4c")
-    if command is not None:
-        return Advice("this is gold of R4C", command)
+    action = files.action_to_score_as("r4c")
+    if action is not None:
+        return Advice("this is gold of R4C", action)
     return None
 
 
@@ -181,14 +181,14 @@ def _find_remedy_for_gold_list(questions: list[Any]) -> Remedy | None:
     """
     if all(_is_question(question) for question in questions):
         return NO_CHANGE
-    if all(isinstance(question, dict) and _ANSWER not in question for question in questions):
+    if all(isinstance(question, dict) and _ANSWER_KEY not in question for question in questions):
         return Advice("no question has an answer, as in the public test set", WANTED_GOLD)
     return None
 
 
 def _has_answer_and_facts(value: object) -> bool:
     """Return whether a value is an object with an answer and supporting facts."""
-    return isinstance(value, dict) and _ANSWER in value and "supporting_facts" in value
+    return isinstance(value, dict) and _ANSWER_KEY in value and "supporting_facts" in value
 
 
 def _is_question(value: object) -> bool:
@@ -204,9 +204,9 @@ def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
     if remedy is not None:
         return remedy
     if "re" in value:  # the key of predicted derivations
-        command = files.command_for_task("r4c")
-        if command is not None:
-            return Advice("these are predictions for R4C", command)
+        action = files.action_to_score_as("r4c")
+        if action is not None:
+            return Advice("these are predictions for R4C", action)
     has_only_texts = all(isinstance(answer, str) for answer in value.values())
     if value and has_only_texts:
         return FormChange('{"answer": R, "sp": {}}', "the file is an object with answers by question id")
@@ -218,7 +218,7 @@ def _find_remedy_for_answers_and_facts(value: Mapping[str, Any]) -> FormChange |
 
     If they have both, nothing needs to be changed. Return None for any other object.
     """
-    has_answers = isinstance(value.get(_ANSWER), dict)
+    has_answers = isinstance(value.get(_ANSWER_KEY), dict)
     has_facts = isinstance(value.get("sp"), dict)
     if has_answers and has_facts:
         return NO_CHANGE
@@ -227,6 +227,6 @@ def _find_remedy_for_answers_and_facts(value: Mapping[str, Any]) -> FormChange |
         return FormChange(expression, "the facts are called supporting_facts, where sp is expected")
     if has_answers and "sp" not in value:
         return FormChange('{**R, "sp": {}}', 'there are answers only: add "sp": {} to score answers only')
-    if has_facts and _ANSWER not in value:
+    if has_facts and _ANSWER_KEY not in value:
         return FormChange('{**R, "answer": {}}', 'there are facts only: add "answer": {} to score facts only')
     return None

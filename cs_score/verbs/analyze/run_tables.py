@@ -146,19 +146,32 @@ COSTLIEST_SLOTS: Final = Layout(
     (Column("slot"), *(Column(name, name.removeprefix("INCORRECT_")) for name in CATEGORIES)),
     _slots_by_mistakes,
 )
-_KEYS: Final = ("gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines")
+_MISTAKE_KEYS: Final = (
+    "gain",
+    "kind",
+    "category",
+    "file",
+    "line",
+    "query",
+    "slot",
+    "hop",
+    "value",
+    "node",
+    "class",
+    "lines",
+)
 _MISTAKES: Final = Layout(
     "mistakes",
     "The costliest mistakes, with the gain of correcting each one alone:",
-    columns(*_KEYS, "reason", gain=Format.GAIN),
+    columns(*_MISTAKE_KEYS, "reason", gain=Format.GAIN),
     _mistake_rows,
-    shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
+    shown_keys=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
     total=lambda analysis: analysis.mistake_count,
 )
 COSTLIEST: Final = replace(
     _MISTAKES,
     columns=(*columns("gain", gain=Format.GAIN), *headed(what="category", place="line"), *columns("slot", "value")),
-    shown=(),
+    shown_keys=(),
 )
 
 LAYOUTS: Final[tuple[Layout, ...]] = (
@@ -171,7 +184,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "groups", "By %, the most mistakes first:",
         columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS), _group_rows,
-        shown=("group", *_SCORES, "f1_low", "f1_high", "mistakes", "share", "right", "wrong", "ground_truth"),
+        shown_keys=("group", *_SCORES, "f1_low", "f1_high", "mistakes", "share", "right", "wrong", "ground_truth"),
         split_by="dimension", min_rows=2,  # one group is the whole table
     ),
     Layout(

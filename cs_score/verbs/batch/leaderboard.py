@@ -368,8 +368,8 @@ _KEYS_FOR_PROGRAMS: Final = frozenset({"file", "signature", "failure", "wins", "
 def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     """Return the layout of the table of a leaderboard.
 
-    Files for programs have every column. Tables for people have the score that ranks with its limits, the headline
-    measures, tests and state.
+    Files for programs have every column. Tables for people have the score by which runs are ranked, with its confidence
+    limits; the headline measures; the tests; and the state of each run.
     """
     leading_columns = _leading_columns(board)
     trailing_columns = _trailing_columns(board)
@@ -386,8 +386,8 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
         title=f"Leaderboard by {board.measure}:",
         columns=tuple(columns),
         rows=_values_of_rows,
-        shown=tuple([key for key in readable_keys if key not in hidden_keys]),
-        longest=60,
+        shown_keys=tuple([key for key in readable_keys if key not in hidden_keys]),
+        max_text_length=60,
     )
 
 
@@ -505,9 +505,9 @@ def _sentences_below(board: LeaderboardDocument) -> list[str]:
 
 
 def _explanations_of_limits(board: LeaderboardDocument) -> list[str]:
-    """Return the sentences that explain limits and tests, and those on the intervals of each row.
+    """Return the sentences that explain the confidence limits of scores and the tests, and notes on single rows.
 
-    Rows share most explanations; each is given once.
+    Rows share most sentences; each is given once.
     """
     sentences: dict[str, None] = {}
     for row in board.rows:
@@ -623,5 +623,5 @@ def _narrow_layout(board: LeaderboardDocument) -> Layout:
         columns.append(replace(column, heading=heading))
     further_measures = board.headline[1:]  # the first one ranks
     hidden_keys = {*further_measures, "errors", "warnings", "effect_size"}
-    shown_keys = [key for key in layout.shown if key not in hidden_keys]
-    return replace(layout, columns=tuple(columns), shown=tuple(shown_keys))
+    shown_keys = [key for key in layout.shown_keys if key not in hidden_keys]
+    return replace(layout, columns=tuple(columns), shown_keys=tuple(shown_keys))

@@ -28,11 +28,13 @@ OLDEST_PYTHON: Final = (3, 11)
 _LEFT_OUT: Final = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 """Files of an installation that a wheel does not have, or that are made anew."""
 
-_PURE_WHEEL: Final = "Wheel-Version: 1.0\nGenerator: cs-score\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_WHEEL_FILE_OF_PURE_PACKAGE: Final = (
+    "Wheel-Version: 1.0\nGenerator: cs-score\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+)
 _OLDEST_GLIBC: Final = 5
 """The second number of the oldest glibc that wheels name: manylinux_2_5."""
 
-_ALIASES: Final = {5: "manylinux1", 12: "manylinux2010", 17: "manylinux2014"}
+_MANYLINUX_ALIAS_BY_MINOR_VERSION: Final = {5: "manylinux1", 12: "manylinux2010", 17: "manylinux2014"}
 """Older names of manylinux platforms, by the second number of their glibc."""
 
 
@@ -74,14 +76,14 @@ def _tags_with_glibc(glibc: int, processor: str) -> list[str]:
     For example `["manylinux_2_5_x86_64", "manylinux1_x86_64"]` for 5 (glibc 2.5) and `x86_64`.
     """
     names = [f"manylinux_2_{glibc}_{processor}"]
-    if glibc in _ALIASES:
-        names.append(f"{_ALIASES[glibc]}_{processor}")
+    if glibc in _MANYLINUX_ALIAS_BY_MINOR_VERSION:
+        names.append(f"{_MANYLINUX_ALIAS_BY_MINOR_VERSION[glibc]}_{processor}")
     return names
 
 
 def _glibc_of_alias(alias: str) -> int:
     """Return the minor version of glibc that belongs to an older platform name: 17 (glibc 2.17) for `manylinux2014`."""
-    for glibc, name in _ALIASES.items():
+    for glibc, name in _MANYLINUX_ALIAS_BY_MINOR_VERSION.items():
         if name == alias:
             return glibc
     raise ValueError(alias)
@@ -105,13 +107,14 @@ def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
     installed.
     """
     distribution = _find_distribution(package)
-    wheel_text = _PURE_WHEEL
+    wheel_text = _WHEEL_FILE_OF_PURE_PACKAGE
     if _is_for_development(distribution):
         files = _source_files(_modules_of(distribution, modules))
     else:
         files = _installed_files(distribution)
-        wheel_text = distribution.read_text("WHEEL") or _PURE_WHEEL
+        wheel_text = distribution.read_text("WHEEL") or _WHEEL_FILE_OF_PURE_PACKAGE
     stem = _name_and_version(distribution)
+    # The metadata join `files`; what they say about platforms becomes part of the wheel's name.
     _add_metadata(files, distribution, wheel_text, folder=_folder_of_metadata(files) or f"{stem}.dist-info")
     return Wheel(name=f"{stem}-{_platform_tag(wheel_text)}.whl", content=zip_archive(files))
 

@@ -69,19 +69,19 @@ def _class_rows(difference: RunDifference) -> Iterator[Cells]:
 
 # ---- Tables
 
-_SHARE: Final = Column("contribution", format=Format.CONTRIBUTION)
+_CONTRIBUTION_COLUMN: Final = Column("contribution", format=Format.CONTRIBUTION)
 _SIDES: Final = (Column("a", "A"), Column("b", "B"))
 
 UNITS: Final = Layout(
     "units",
     "Units by their contribution to the difference:",
-    (_SHARE, Column("unit"), *_SIDES),
+    (_CONTRIBUTION_COLUMN, Column("unit"), *_SIDES),
     lambda difference: difference.units,
 )
 GROUPS: Final = Layout(
     "groups",
     "By %:",
-    (Column("dimension"), _SHARE, *columns("group", "n"), *_SIDES),
+    (Column("dimension"), _CONTRIBUTION_COLUMN, *columns("group", "n"), *_SIDES),
     _group_share_rows,
     split_by="dimension",
 )
@@ -89,12 +89,12 @@ LARGEST_GROUPS: Final = replace(
     GROUPS,
     title="Groups by the size of their contribution:",
     rows=_largest_group_shares,
-    shown=("contribution", "dimension", "group", "n", "a", "b"),
+    shown_keys=("contribution", "dimension", "group", "n", "a", "b"),
     split_by="",
 )
 RULES: Final = Layout(
     "rules", "Rows that change by one rule of the edition alone:", columns("rule", "rows", "which"), _rule_rows,
-    min_rows=1, longest=100,
+    min_rows=1, max_text_length=100,
 )  # fmt: skip
 LAYOUTS: Final[tuple[Layout, ...]] = (
     UNITS,

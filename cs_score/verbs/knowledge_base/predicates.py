@@ -34,9 +34,9 @@ _MAY_REPEAT: Final = frozenset(
     ("mention", "nominal_mention", "canonical_mention", "normalized_mention", "type", "link")
 )
 _WITHOUT_DOMAIN: Final = _MAY_REPEAT | {"pronominal_mention"}
-_RANKS: Final = {"type": 0, "link": 1, "mention": 2, "canonical_mention": 2}
+_RANK_BY_NAME: Final = {"type": 0, "link": 1, "mention": 2, "canonical_mention": 2}
 
-_CORRECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
+_CORRECTIONS_BY_NODE_TYPE: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "org": {
         "dissolved": ("deprecated", "date_dissolved"),
         "employees": ("deprecated", "employees_or_members"),
@@ -116,7 +116,7 @@ class KbPredicate(Record, eq=False):
     * `has_inverse`: its object may be the subject of its inverse.
     * `several_spans_report_count`: how often a provenance with several spans is reported; 0 if it may have several.
     * `is_repeatable`: assertions may be repeated.
-    * `is_compared`: assertions are compared with earlier ones.
+    * `is_compared_with_earlier`: assertions are compared with earlier ones.
     """
 
     name: str
@@ -133,7 +133,7 @@ class KbPredicate(Record, eq=False):
     has_inverse: bool
     several_spans_report_count: int
     is_repeatable: bool
-    is_compared: bool
+    is_compared_with_earlier: bool
 
 
 def inverse_of(predicate: Predicate) -> str:
@@ -199,8 +199,9 @@ class PredicateTable:
     def _read_new_column(self, text: str, subject_type: str | None, involves_event: bool) -> Reading:
         """Return the meaning of a predicate column that was not read before, such as "per:spouse".
 
-        `read` explains the arguments. The column is rejected if its domain is wrong, and if no predicate has its name,
-        or several have it.
+        `subject_type` is the type of the subject, None if it is not known. `involves_event` says that the subject or
+        the object is an event. The column is rejected if its domain is wrong, and if no predicate has its name, or
+        several have it.
         """
         domain, name_with_realis = _split_domain(text)
         name, realis, realis_problems = self._split_realis(name_with_realis, involves_event)
@@ -228,24 +229,29 @@ class PredicateTable:
     def _split_realis(self, text: str, involves_event: bool) -> _NameWithRealis:
         """Return the name and the realis of a predicate without its domain, and their problems.
 
-        `"life.injure_victim.actual"` -> the name `"life.injure_victim"` and the realis `"actual"`. A relation with an
-        event (`involves_event`) should have a realis, another relation should not.
+        A relation with an event (`involves_event`) should have a realis, another relation should not. Examples:
+
+            spouse                      name spouse, no realis
+            spouse.                     name spouse. (no predicate has this name), no realis
+            life.injure_victim          name life.injure_victim, no realis
+            life.injure_victim.         name life.injure_victim, no realis
+            life.injure_victim.actual   name life.injure_victim, realis actual
+            type.actual                 name type, realis actual
         """
         text_without_end = text.rstrip(".")
-        name, dot, last_part = text_without_end.rpartition(".")
+        name_before_last, dot, last_part = text_without_end.rpartition(".")
         if not dot:
             # The text is a name as a whole. Dots at its end stay, so that no predicate is found for it.
             needs_realis = involves_event and text != "type"
             return _NameWithRealis(text, realis=None, problems=(_MISSING_REALIS,) if needs_realis else ())
-        if name == "type":
-            return _NameWithRealis(name, realis=last_part, problems=_realis_problems_of_type(last_part))
+        if name_before_last == "type":
+            return _NameWithRealis("type", realis=last_part, problems=_realis_problems_of_type(last_part))
         if last_part in REALIS:
-            problems = _realis_problems(last_part, involves_event, is_defined=self._is_defined(name))
-            return _NameWithRealis(name, realis=last_part, problems=problems)
+            problems = _realis_problems(last_part, involves_event, is_defined=self._is_defined(name_before_last))
+            return _NameWithRealis(name_before_last, realis=last_part, problems=problems)
         # The last part is no realis: it belongs to the name, as in "life.injure_victim". Dots at the end do not.
-        name = text_without_end
-        problems = _absent_realis_problems(last_part, involves_event, is_defined=self._is_defined(name))
-        return _NameWithRealis(name, realis=None, problems=problems)
+        problems = _absent_realis_problems(last_part, involves_event, is_defined=self._is_defined(text_without_end))
+        return _NameWithRealis(text_without_end, realis=None, problems=problems)
 
     def _is_defined(self, name: str) -> bool:
         """Return whether the table has a predicate with a name such as "spouse"."""
@@ -349,9 +355,9 @@ def _correction_of(name: str, node_type: str | None) -> tuple[str, str] | None:
     Return None for any other name. Which names are wrong depends on the type of the subject (`node_type`), such as
     "per"; None if the type is not known.
     """
-    correction_by_name = _CORRECTIONS["any"]
-    if node_type in _CORRECTIONS:
-        correction_by_name = correction_by_name | _CORRECTIONS[node_type]
+    correction_by_name = _CORRECTIONS_BY_NODE_TYPE["any"]
+    if node_type in _CORRECTIONS_BY_NODE_TYPE:
+        correction_by_name = correction_by_name | _CORRECTIONS_BY_NODE_TYPE[node_type]
     return correction_by_name.get(name)
 
 
@@ -390,7 +396,7 @@ def _make_kb_predicate(definition: Predicate, label: str) -> KbPredicate:
         subject_use=use_as(SUBJECT, subject_types),
         object_use=use_as(OBJECT, definition.range),
         label=label,
-        order=(_RANKS.get(name, 3), name),  # relations come after types, links and mentions
+        order=(_RANK_BY_NAME.get(name, 3), name),  # relations come after types, links and mentions
         has_provenance=has_provenance,
         has_domain=name not in _WITHOUT_DOMAIN,
         is_mention=is_mention,
@@ -399,7 +405,7 @@ def _make_kb_predicate(definition: Predicate, label: str) -> KbPredicate:
         has_inverse=has_node_object and definition.range <= NODE_TYPES,
         several_spans_report_count=len(one_span_names),
         is_repeatable=is_repeatable,
-        is_compared=definition.is_single_valued or not is_repeatable,
+        is_compared_with_earlier=definition.is_single_valued or not is_repeatable,
     )
 
 
@@ -436,7 +442,7 @@ def _definition_lines(path: str) -> Iterator[tuple[int, list[str]]]:
 
     The columns are in lower case. Empty lines and comments are left out. Raises InputError if the file cannot be read.
     """
-    with open_source(path, stdin_as_dash=False) as source:
+    with open_source(path, dash_is_stdin=False) as source:  # "-" is a file of this name, not standard input
         text = decode_text(source.read_bytes(), path).lower()
     for number, line in enumerate(text.split("\n"), start=1):
         columns = line.split()

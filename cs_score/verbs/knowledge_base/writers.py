@@ -70,7 +70,7 @@ def _nugget_lines(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Ite
         ids_by_event[event].append(mention_id)
         lines_by_event[event].append(_nugget_line(run_id, docid, mention_id, mention))
     for event in sorted(lines_by_event):
-        yield from sorted(lines_by_event[event])
+        yield from sorted(lines_by_event[event])  # as texts: E10 comes before E2
     for event in sorted(ids_by_event):
         yield from _coreference_lines(event, ids_by_event[event])
 
@@ -126,7 +126,7 @@ def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     last file lists the groups of each event in all documents ("corpusLinking").
     """
     mentions = _MentionsOfFillers(kb)
-    # The ids of the groups of each event, one group for each document.
+    # The arguments of an event in one document are a group. These are the ids of each event's groups.
     groups_by_event: dict[str, list[str]] = defaultdict(list)
     for docid, arguments in _arguments_by_document(kb).items():
         numbered_arguments = _number_arguments(kb.run_id, docid, arguments)
@@ -268,7 +268,7 @@ def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str)
 # ---- Sentiments
 
 _MENTION_KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
-_POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}
+_POLARITY_BY_PREDICATE: Final = {"likes": "pos", "dislikes": "neg"}
 _FIRST_ID: Final = 500_001
 # Ids of documents from discussion forums contain this text. Their posts have several authors.
 _DISCUSSION_FORUM: Final = "_DF_"
@@ -302,7 +302,7 @@ class _MentionsAndSentiments(Struct):
         predicate_name = assertion.predicate.name
         if predicate_name == CANONICAL:
             self.canonical_place_by_node[assertion.subject.name] = assertion.provenance.place or ""
-        elif predicate_name in _POLARITIES:
+        elif predicate_name in _POLARITY_BY_PREDICATE:
             self.sentiments.append(assertion)
         elif predicate_name in _MENTION_KINDS and assertion.span is not None:
             self._add_mention(assertion, assertion.span)
@@ -422,7 +422,7 @@ def _sentiment_xml(sentiment: Assertion, holder: _Mention) -> Iterator[str]:
     Its polarity is "pos" if the holder likes the target, "neg" if the holder dislikes it. `holder` is the mention of
     the node with the sentiment.
     """
-    polarity = _POLARITIES[sentiment.predicate.name]
+    polarity = _POLARITY_BY_PREDICATE[sentiment.predicate.name]
     holder_text = _xml_text(holder.assertion.text)
     holder_attributes = f'ere_id="{holder.id}" {holder.offset_and_length}'
     yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
@@ -459,7 +459,7 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
     """Return the lines of assertions in a validated knowledge base: `:Entity_1 per:children :Entity_2 D1:6-21 0.5`.
 
     There are tabs between the columns. Omitted assertions are left out, and so are those whose predicates have none of
-    the `labels`: TAC for predicates of the evaluation, or the label of a file of predicates, such as SPORTS.
+    the `labels`. A label is TAC (for predicates of the evaluation), or that of a file of predicates, such as SPORTS.
     """
     lines = []
     for assertion in assertions:
@@ -475,7 +475,7 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
         # The type of a node has no confidence.
         if predicate.name != TYPE:
             columns = f"{columns}\t{assertion.confidence}"
-        lines.append(f"{columns}{assertion.comment}\n")
+        lines.append(f"{columns}{assertion.comment}\n")  # a comment begins with `#`, or is empty
     return lines
 
 
@@ -684,7 +684,7 @@ def differences(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 
 NO_OUTPUT: Final = "none"
 _SINGLE_FILES: Final = ("tac", "edl", "nug")
-_FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
+_SUBFOLDER_BY_FORMAT: Final = {"eal": "event_arguments", "sen": "sentiments"}
 
 
 class KbOutputs(Record):
@@ -712,7 +712,7 @@ class KbOutputs(Record):
                 write_whole(path, utf8_blocks(self._text_of_file(format_name, kb)))
             elif format_name == "eal":  # event arguments and their links
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
-            elif format_name == "sen":  # sentiments
+            else:  # "sen", sentiments: `output_paths` allows no other format
                 write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(kb))
 
     def _text_of_file(self, format_name: str, kb: KnowledgeBase) -> Iterator[str]:
@@ -772,7 +772,7 @@ def _possible_paths(folder: str, kb_file: str) -> dict[str, str]:
     """Return the path that the output of each format would have: a file for "tac", a folder for "eal"."""
     name = os.path.basename(name_without_compression(kb_file)).removesuffix(".tac")
     path_by_format = {format_name: f"{folder}/{name}.{format_name}.valid" for format_name in _SINGLE_FILES}
-    for format_name, subfolder in _FOLDERS.items():
+    for format_name, subfolder in _SUBFOLDER_BY_FORMAT.items():
         path_by_format[format_name] = f"{folder}/{subfolder}"
     return path_by_format
 

@@ -47,7 +47,7 @@ _AGGREGATE_OPTIONS_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERV
 _OPTIONS_OF_EVERY_PAGE: Final = frozenset(("--output", "--format", "--force", "--quiet"))
 """The options that `report` accepts for every kind of page."""
 
-_PAGE: Final = (
+_RESULT_SECTION: Final = (
     "Result",
     "A page that browsers show offline: scores, error budget, scores by group, what every mistake costs, "
     "and how to make it again. Tables sort, filter and copy; the address holds what is shown. Needs the "
@@ -77,7 +77,7 @@ REPORT_VERB: Final = Verb(
         example="-o report.html $ONE",
     ),
     own_options=OWN_OPTIONS,
-    sections=[_PAGE],
+    sections=[_RESULT_SECTION],
     summary="Make an HTML page of {task} predictions",
 )
 
@@ -140,7 +140,8 @@ def _analyze(task: Task, command_line: CommandLine) -> Any:
     # The command analyze may not be installed; then this raises UsageError.
     analyze_inputs = load_from_command_package("analyze", "command:analyze_inputs", needed_by="report")
     inputs = find_inputs(task.name, command_line)
-    return analyze_inputs(task, command_line, inputs, is_whole=True)  # not cut for one screen, as `analyze` does
+    # `analyze` cuts the analysis to one screen, a page has all of it.
+    return analyze_inputs(task, command_line, inputs, is_whole=True)
 
 
 def _report_difference(task: Task, command_line: CommandLine) -> int:
@@ -210,6 +211,7 @@ def score_aggregate(task_name: str, command_line: CommandLine) -> Aggregate:
     result: Any = inputs.score_single()
     if task_name == COLD_START:
         return aggregate.aggregate_of_run(result, measure, resampling)
+    # A run knows its headline measure itself; that of predictions is recorded with their result.
     headline_measure = result.origin.measure
     return aggregate.aggregate_of_predictions(result, measure or headline_measure, resampling)
 

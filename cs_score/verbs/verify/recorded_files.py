@@ -69,7 +69,7 @@ def read_recorded(path: str) -> RecordFile:
 
     Raises InputError for a file that holds no result, or one of another version of the format.
     """
-    json_of_file = read_document(path, stdin_as_dash=False)
+    json_of_file = read_document(path, dash_is_stdin=False)
     # The scores are the whole file, with the place "", or its member with the place "signature".
     place, document = find_scores(json_of_file)
     kind = str(document.get("kind"))
@@ -93,6 +93,7 @@ def _head_of_scores(document: Mapping[str, Json], path: str, place: str) -> Scor
     the scores of several runs, of another version of the format, or of an unknown task.
     """
     refuse_several_runs(document, path)
+    # The task decides which type of document this should be; the kind and the version that it states may be others.
     check_kind(document, type_of_scores(document), path, place)
     head = convert_value(document, ScoresHead, path, place)
     check_task(head.origin.task, path, member_place(place, "origin.task"))

@@ -47,7 +47,7 @@ class Placement(Counting):
         indexed_run = indexed_query.indexed_run
         assessment_by_index = indexed_query.assessment_by_index
         most_justifications = indexed_run.run.limits.justifications_per_node
-        super().__init__(
+        super().__init__(  # prepares the counting of the lines, which `tally` does below
             assessment_by_index,
             indexed_run.policy,
             most_justifications,
@@ -58,7 +58,9 @@ class Placement(Counting):
         links = indexed_run.run.links
         self.lines_by_class = place_responses(self.tree, indexed_query.lines, assessment_by_index, links)
         self.class_by_index = _class_by_index(self.lines_by_class)
-        self.tally(self.tree, self.lines_by_class)
+        self.tally(
+            self.tree, self.lines_by_class
+        )  # records the labels and the deciding lines; its counts are not needed
 
 
 def _row_of_class(class_name: str) -> str:
@@ -371,15 +373,16 @@ class _LdcRows:
 class IndexedRun:
     """A scored run to explain: its queries, lines and problems, and the effects of changes on its scores.
 
-    If nothing could be scored, `fatal` is the error, and there are no rows and perhaps no units. `measure` is the main
-    measure by which effects are given, None if there are no scores; `measures` are all such measures. `files` are the
-    run files by name, `unit_by_id` the results of units, and `nodes` the nodes of the run.
+    If nothing could be scored, `fatal_error` is the error, and there are no rows and perhaps no units. `measure` is the
+    main measure by which effects are given, None if there are no scores; `measures` are all such measures. `files` are
+    the run files by name, `unit_by_id` the results of units, and `nodes` the nodes of the run.
     """
 
     def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:
-        """Prepare a run for explanations; the `measure` of effects is by default its headline measure.
+        """Prepare a run for explanations.
 
-        Raises UsageError for an unknown measure, InputError for a measure by which the run has no score.
+        Effects of changes on scores are given by `measure`, by default the headline measure of the run. Raises
+        UsageError for an unknown measure, InputError for a measure by which the run has no score.
         """
         self.scored = scored
         self.run = scored.run
@@ -387,8 +390,8 @@ class IndexedRun:
         self.edition = scored.run.gold.query_set.edition
         # An error that stopped scoring after there were scores is not fatal.
         has_scores = bool(scored.result.tables.sf.rows)
-        self.fatal = None if has_scores else scored.stopping_error
-        self.measure = None if self.fatal else scored.measure(measure)
+        self.fatal_error = None if has_scores else scored.stopping_error
+        self.measure = None if self.fatal_error else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
         self.nodes = RunNodes(self.run.links.lines_by_node, self.run.limits.justifications_per_node)
@@ -473,7 +476,7 @@ class IndexedRun:
         else:
             reason = f"not computed for so many lines; --line {lines[0].number} asks for it"
             effect = Effect(differences={}, reason=reason)
-        return self._line_effect("absent", change, effect)
+        return self._line_effect("absent", change, effect)  # the lines are absent after the change
 
     def effect_with(self, answer: Assessment) -> LineEffect | None:
         """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
@@ -488,9 +491,10 @@ class IndexedRun:
 
         `kind` is `absent` if lines were removed, `found` if a missed class was found.
         """
+        difference_by_measure = {str(measure): effect.differences.get(str(measure)) for measure in self.measures}
         return LineEffect(
             change=kind,
-            effects={str(measure): effect.differences.get(str(measure)) for measure in self.measures},
+            effects=difference_by_measure,
             removed=self.effects.editor.places_removed_by(change),
             added=change.added_texts,
             reason=effect.reason,

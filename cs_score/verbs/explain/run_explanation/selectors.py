@@ -34,7 +34,7 @@ class Selectors:
         self._indexed_run = indexed_run
         self._links = indexed_run.run.links
         self._query_by_id = indexed_run.run.gold.query_set.by_id
-        self._why_stopped = None if indexed_run.fatal is None else f"scoring stopped: {indexed_run.fatal}"
+        self._why_stopped = None if indexed_run.fatal_error is None else f"scoring stopped: {indexed_run.fatal_error}"
 
     # -- Lines
 
@@ -59,7 +59,7 @@ class Selectors:
         return lines
 
     def _files_called(self, name: str) -> list[RunFile]:
-        """Return the run files with a path or a file name; all run files if the name is empty."""
+        """Return the run files whose path or file name is `name`; all run files if the name is empty."""
         files_by_name = self._indexed_run.files
         if not name:
             return list(files_by_name.values())
@@ -85,8 +85,8 @@ class Selectors:
         problem = f"there is no line {selector} to explain"
         if not files:
             problem = self._no_such_file(file_name)
-        if self._indexed_run.fatal:
-            return InputError(problem, remedy=f"reading stopped: {self._indexed_run.fatal}")
+        if self._indexed_run.fatal_error:
+            return InputError(problem, remedy=f"reading stopped: {self._indexed_run.fatal_error}")
         possible_files = files or self._indexed_run.files.values()
         ranges = [f"{file.name} has lines 1 to {file.last_number}" for file in possible_files]
         return InputError(problem, remedy=", ".join(ranges) or "no run was loaded")
