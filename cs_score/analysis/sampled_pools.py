@@ -57,7 +57,7 @@ COLD_START_COLUMNS: Final = ("query", "slot", "value", "provenance")
 """The columns of the table of strata that describe an answer of Cold Start."""
 
 _NUMBER_COLUMNS: Final = ("probability", "prediction", "confidence")
-_ANY: Final = "*"
+_CELL_FOR_ANYTHING: Final = "*"
 """The cell for any query, slot, value or provenance."""
 
 _REMEDY: Final = (
@@ -156,8 +156,8 @@ def _cells_to_match(cell_by_column: Mapping[str, str], answer_columns: Sequence[
     """
     cells_to_match = {}
     for column in answer_columns:
-        cell = cell_by_column.get(column, _ANY)
-        if cell not in ("", _ANY):
+        cell = cell_by_column.get(column, _CELL_FOR_ANYTHING)
+        if cell not in ("", _CELL_FOR_ANYTHING):
             cells_to_match[column] = cell
     return cells_to_match
 

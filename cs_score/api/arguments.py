@@ -68,7 +68,7 @@ class _Accepted(NamedTuple):
     description: str
 
 
-_ACCEPTED: Final[Mapping[str, _Accepted]] = {
+_ACCEPTED_TYPES_BY_ANNOTATION: Final[Mapping[str, _Accepted]] = {
     "None": _Accepted(type(None), ""),
     "str": _Accepted(str, "a text"),
     "os.PathLike[str]": _Accepted(os.PathLike, "a path"),  # `str | os.PathLike[str]` is called a path
@@ -109,7 +109,7 @@ def _simple_annotations(signature: inspect.Signature) -> dict[str, list[str]]:
     annotations_by_name = {}
     for name, parameter in signature.parameters.items():
         annotations = str(parameter.annotation).split(" | ")  # modules of the API keep annotations as text
-        if all(annotation in _ACCEPTED for annotation in annotations):
+        if all(annotation in _ACCEPTED_TYPES_BY_ANNOTATION for annotation in annotations):
             annotations_by_name[name] = annotations
     return annotations_by_name
 
@@ -129,11 +129,15 @@ def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
 
     True and False do not count as numbers.
     """
-    has_accepted_type = any(isinstance(value, _ACCEPTED[annotation].types) for annotation in annotations)
+    has_accepted_type = any(
+        isinstance(value, _ACCEPTED_TYPES_BY_ANNOTATION[annotation].types) for annotation in annotations
+    )
     is_misplaced_bool = isinstance(value, bool) and "bool" not in annotations
     if has_accepted_type and not is_misplaced_bool:
         return
-    descriptions = [_ACCEPTED[annotation].description for annotation in annotations if annotation != "None"]
+    descriptions = [
+        _ACCEPTED_TYPES_BY_ANNOTATION[annotation].description for annotation in annotations if annotation != "None"
+    ]
     description_of_widest_type = descriptions[-1]  # `str | os.PathLike[str]` is called a path
     raise UsageError(f"{name} takes {description_of_widest_type}, not {value!r}")
 

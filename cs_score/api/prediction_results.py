@@ -42,7 +42,7 @@ else:
 Lines: TypeAlias = Input | Iterable[object]
 """A path, an open file, or the values of its JSON as Python objects."""
 
-_BEGINNING: Final = rb'\{\s*"kind":\s*"score"'
+_BEGINNING_OF_SCORE_DOCUMENT: Final = rb'\{\s*"kind":\s*"score"'
 """How the JSON of a result begins: a file that begins otherwise is not overwritten."""
 
 
@@ -147,7 +147,9 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         """
         # The headings of the table, as `--per-item` writes them.
         beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
-        json_file = PlannedOutput("prefix", json_path, existing=Existing.RECOGNISED, pattern=_BEGINNING)
+        json_file = PlannedOutput(
+            "prefix", json_path, existing=Existing.RECOGNISED, pattern=_BEGINNING_OF_SCORE_DOCUMENT
+        )
         table_file = PlannedOutput("prefix", table_path, existing=Existing.RECOGNISED, pattern=beginning_of_table)
         input_names = [file.name for file in self._document.origin.inputs]
         OutputPlan(input_names, [json_file, table_file]).check()

@@ -16,17 +16,17 @@ from typing import Final
 # What moves a cursor, turns text around or is not seen: controls, format characters, separators of lines and
 # paragraphs, lone surrogates (the Unicode categories Cc, Cf, Zl, Zp, Cs), but for tab, line feed and the byte order
 # mark, which does nothing to a terminal and stands in messages of the reference.
-_HIDDEN: Final = (
+_HIDDEN_CHARACTERS: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
-_UNSAFE: Final = re.compile(f"[\t\n{_HIDDEN}]")
-_UNSAFE_BUT_TAB: Final = re.compile(f"[\n{_HIDDEN}]")
-_UNSAFE_IN_TEXT: Final = re.compile(f"[{_HIDDEN}]")
+_UNSAFE_PATTERN: Final = re.compile(f"[\t\n{_HIDDEN_CHARACTERS}]")
+_UNSAFE_PATTERN_WITHOUT_TAB: Final = re.compile(f"[\n{_HIDDEN_CHARACTERS}]")
+_UNSAFE_PATTERN_IN_TEXT: Final = re.compile(f"[{_HIDDEN_CHARACTERS}]")
 
 # A text that a spreadsheet would take for a formula, perhaps marked as text already.
-_FORMULA: Final = re.compile("'*[=+@\t\r-]")
+_FORMULA_PATTERN: Final = re.compile("'*[=+@\t\r-]")
 
 LONGEST_LINE: Final = 2000
 """The most characters of a message that are shown, so that a field of a megabyte does not fill a terminal."""
@@ -46,7 +46,7 @@ def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -
     """
     if len(text) > limit:
         text = f"{text[:limit]}... ({len(text) - limit} more characters)"
-    unsafe = _UNSAFE_BUT_TAB if keep_tabs else _UNSAFE
+    unsafe = _UNSAFE_PATTERN_WITHOUT_TAB if keep_tabs else _UNSAFE_PATTERN
     return unsafe.sub(_escape, text)
 
 
@@ -63,7 +63,7 @@ def json_value(value: object) -> JsonText:
     back.
     """
     json_text = json.dumps(value, ensure_ascii=False)
-    return JsonText(_UNSAFE.sub(_escape_as_json, json_text))
+    return JsonText(_UNSAFE_PATTERN.sub(_escape_as_json, json_text))
 
 
 def _escape_as_json(match: re.Match[str]) -> str:
@@ -90,14 +90,14 @@ def spreadsheet_cell(text: str) -> str:
     like a formula. The function is not for numbers: `-1` would get an apostrophe, too.
     """
     safe_text = safe_cell(text, limit=sys.maxsize)  # whole
-    if not isinstance(text, JsonText) and _FORMULA.match(text):
+    if not isinstance(text, JsonText) and _FORMULA_PATTERN.match(text):
         return f"'{safe_text}"
     return safe_text
 
 
 def terminal_safe(text: str) -> str:
     """Return a text with its control characters escaped, except for tabs and line feeds."""
-    return _UNSAFE_IN_TEXT.sub(_escape, text)
+    return _UNSAFE_PATTERN_IN_TEXT.sub(_escape, text)
 
 
 SCREEN_WIDTH: Final = 80
@@ -198,9 +198,9 @@ def columns_of(text: str) -> int:
 
 
 # Every sign that may begin markup inside a line or end a cell, and those of links that are recognised without markup.
-_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")
+_MARKUP_PATTERN: Final = re.compile(r"([\\`*_{}\[\]()<>#!|~&$@:.^=+-])")
 
-_LATEX: Final = str.maketrans(
+_LATEX_BY_CHARACTER: Final = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "{}$&#%_"},
         **{sign: f"{{{sign}}}" for sign in "[]*"},  # [ and * are arguments where they follow two backslashes
@@ -214,14 +214,14 @@ _LATEX: Final = str.maketrans(
     }
 )
 # Two equal signs from which LaTeX would make one, a dash or a quotation mark; `{}` between them prevents that.
-_LIGATURE: Final = re.compile(r"([-',])(?=\1)")
+_LIGATURE_PATTERN: Final = re.compile(r"([-',])(?=\1)")
 
 
 def escape_markdown(text: str) -> str:
     """Return a text on one line with every sign of Markdown escaped: `a*b` gives `a\\\\*b`."""
-    return _MARKUP.sub(r"\\\1", safe_cell(text))
+    return _MARKUP_PATTERN.sub(r"\\\1", safe_cell(text))
 
 
 def escape_latex(text: str) -> str:
     """Return a text on one line with every special sign of LaTeX escaped: `a_b` gives `a\\\\_b`."""
-    return _LIGATURE.sub(r"\1{}", safe_cell(text).translate(_LATEX))
+    return _LIGATURE_PATTERN.sub(r"\1{}", safe_cell(text).translate(_LATEX_BY_CHARACTER))

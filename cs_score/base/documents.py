@@ -358,7 +358,7 @@ def _is_shallow(value: Json) -> bool:
     return not containers_of_level
 
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
+_TOKEN_PATTERN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
 """A string or a bracket of JSON."""
 
 _LEVELS_BY_BRACKET: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
@@ -369,7 +369,7 @@ def _nesting_error(text: str, file: str) -> InputError:
     """Return the error that a JSON text is nested too deeply, with the place of the first bracket that is too many."""
     level = 0
     place = None
-    for token in _TOKEN.finditer(text):
+    for token in _TOKEN_PATTERN.finditer(text):
         level += _LEVELS_BY_BRACKET.get(token[0], 0)  # 0 for a string, which is one token with its brackets
         if level > DEEPEST:
             place = _position(text, token.start())

@@ -26,10 +26,10 @@ from cs_score.base.records import Record
 from cs_score.base.runtime import delayed_signals
 from cs_score.base.sources import name_without_compression, open_source, reason_of
 
-_BLOCK: Final = 1 << 18
+_BLOCK_SIZE: Final = 1 << 18
 """Bytes that are read or written at once: a quarter of a megabyte."""
 
-_STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR_BY_STREAM_PATH: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 """The file descriptors of streams by name."""
 
 
@@ -273,7 +273,7 @@ def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
     Standard output may be redirected to a file. If this file were opened by its path, it would be overwritten from its
     beginning. Therefore a copy of the open descriptor is returned, which writes after what is there already.
     """
-    descriptor = _STREAMS.get(os.fspath(path))
+    descriptor = _DESCRIPTOR_BY_STREAM_PATH.get(os.fspath(path))
     if descriptor is None:
         return open(path, "wb")
     return open(os.dup(descriptor), "wb")
@@ -288,7 +288,7 @@ def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = os.path.realpath(path)
     temporary = _temporary_path(target)
     try:
-        with open(temporary, "xb", buffering=_BLOCK) as file:
+        with open(temporary, "xb", buffering=_BLOCK_SIZE) as file:
             yield file
         _move_into_place(temporary, target)
     except BaseException:
@@ -318,7 +318,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
         target = os.path.realpath(path)
     except ValueError:  # a NUL inside the name, which no file has
         return False
-    if os.fspath(path) in _STREAMS:
+    if os.fspath(path) in _DESCRIPTOR_BY_STREAM_PATH:
         return True
     is_file_or_folder = os.path.isfile(target) or os.path.isdir(target)
     return os.path.exists(target) and not is_file_or_folder
@@ -328,10 +328,10 @@ def blocks_of(paths: Iterable[str]) -> Iterator[bytes]:
     """Yield the bytes of files, one file after the other, in blocks of at most a quarter of a megabyte."""
     for path in paths:
         with open(path, "rb", buffering=0) as file:
-            block = file.read(_BLOCK)
+            block = file.read(_BLOCK_SIZE)
             while block:
                 yield block
-                block = file.read(_BLOCK)
+                block = file.read(_BLOCK_SIZE)
 
 
 @contextlib.contextmanager
@@ -480,7 +480,7 @@ def utf8_blocks(pieces: Iterable[str]) -> Iterator[bytes]:
         data = piece.encode("utf-8", "surrogateescape")  # piece by piece: ASCII pieces are merely copied
         parts.append(data)
         size += len(data)
-        if size >= _BLOCK:
+        if size >= _BLOCK_SIZE:
             yield b"".join(parts)
             parts = []
             size = 0

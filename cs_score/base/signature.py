@@ -15,15 +15,15 @@ from cs_score.base.errors import UsageError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import InputDigest
 
-_WORD: Final = "(?:[!-$&-_a-{}~]|%[0-9A-F]{2})+"
-_LINE: Final = re.compile(
-    rf"(?P<measure>{_WORD})\|(?P<settings>(?:{_WORD}\|)*?)gold:(?P<gold>[0-9a-f]{{8}})\|(?:run:(?P<run>[0-9a-f]{{8}})\|)?"
+_WORD_PATTERN: Final = "(?:[!-$&-_a-{}~]|%[0-9A-F]{2})+"
+_LINE_PATTERN: Final = re.compile(
+    rf"(?P<measure>{_WORD_PATTERN})\|(?P<settings>(?:{_WORD_PATTERN}\|)*?)gold:(?P<gold>[0-9a-f]{{8}})\|(?:run:(?P<run>[0-9a-f]{{8}})\|)?"
     r"cs-score:(?P<version>[0-9A-Za-z.+-]+)"
 )
-_SPECIAL: Final = re.compile(r"[^!-~]|[|%`]")
-_ESCAPED: Final = re.compile("(?:%[0-9A-F]{2})+")
+_SPECIAL_CHARACTER_PATTERN: Final = re.compile(r"[^!-~]|[|%`]")
+_ESCAPED_PATTERN: Final = re.compile("(?:%[0-9A-F]{2})+")
 
-_ERRORS: Final = "surrogatepass"  # names of files and runs may be no UTF-8
+_ENCODING_ERRORS: Final = "surrogatepass"  # names of files and runs may be no UTF-8
 
 
 class Signature(Record):
@@ -54,10 +54,10 @@ class Signature(Record):
     @classmethod
     def parse(cls, text: str) -> Signature:
         """Return the signature that a line of text shows. Raises UsageError for a text that is no signature."""
-        match = _LINE.fullmatch(text)
+        match = _LINE_PATTERN.fullmatch(text)
         if match is None:
             raise _no_signature_error(text)
-        words = re.findall(_WORD, match["settings"])
+        words = re.findall(_WORD_PATTERN, match["settings"])
         try:
             return cls(
                 measure=_unescape(match["measure"]),
@@ -82,12 +82,12 @@ class Signature(Record):
         return replace(self, run=None)
 
 
-_EXAMPLE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75ecd6")
+_EXAMPLE_OF_SIGNATURE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ceb0c1", "db75ecd6")
 
 
 def _no_signature_error(text: str) -> UsageError:
     """Return the error that a text is no signature; it shows an example of a signature."""
-    return UsageError(f"not a signature, which looks like {_EXAMPLE}: {text or 'nothing'}")
+    return UsageError(f"not a signature, which looks like {_EXAMPLE_OF_SIGNATURE}: {text or 'nothing'}")
 
 
 def _escape(text: str) -> str:
@@ -95,12 +95,12 @@ def _escape(text: str) -> str:
 
     Special characters are `|`, `%`, the backtick and all characters that are not printable ASCII.
     """
-    return _SPECIAL.sub(_escape_character, text)
+    return _SPECIAL_CHARACTER_PATTERN.sub(_escape_character, text)
 
 
 def _escape_character(match: re.Match[str]) -> str:
     """Return the bytes of the matched character as `%XX`."""
-    return "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", _ERRORS))
+    return "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", _ENCODING_ERRORS))
 
 
 def _unescape(text: str) -> str:
@@ -108,13 +108,13 @@ def _unescape(text: str) -> str:
 
     Raises UnicodeDecodeError for escapes that are no UTF-8.
     """
-    return _ESCAPED.sub(_unescape_characters, text)
+    return _ESCAPED_PATTERN.sub(_unescape_characters, text)
 
 
 def _unescape_characters(match: re.Match[str]) -> str:
     """Return the characters that the matched escapes mean: `%C3%A9` gives `é`."""
     digits = match.group().replace("%", "")
-    return bytes.fromhex(digits).decode("utf-8", _ERRORS)
+    return bytes.fromhex(digits).decode("utf-8", _ENCODING_ERRORS)
 
 
 ANY_MEASURE: Final = "*"
@@ -219,4 +219,4 @@ def digest_of(inputs: Iterable[InputDigest]) -> str:
 
 def short_digest(text: str) -> str:
     """Return the first eight hexadecimal digits of the SHA-256 of a text."""
-    return hashlib.sha256(text.encode("utf-8", _ERRORS)).hexdigest()[:8]
+    return hashlib.sha256(text.encode("utf-8", _ENCODING_ERRORS)).hexdigest()[:8]

@@ -21,7 +21,7 @@ from cs_score.base.records import Record
 Input: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """An input of the Python API: a path, or an open text or binary file."""
 
-_BLOCK: Final = 1 << 20
+_BLOCK_SIZE: Final = 1 << 20
 
 
 class _Decompressor(NamedTuple):
@@ -118,12 +118,12 @@ class Source:
         ending = os.path.splitext(name)[1]
         content: Any = raw
         if decompress and ending in _DECOMPRESSORS:
-            packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK)
+            packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK_SIZE)
             decompressor = importlib.import_module(_DECOMPRESSORS[ending].module)
             content = decompressor.open(packed)
         # What is hashed is the content as it is read, which is decompressed. Both buffers save calls for small pieces.
         self._hashing = _HashingReader(content)
-        self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK))
+        self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK_SIZE))
 
     def __enter__(self) -> Source:
         return self
@@ -145,7 +145,7 @@ class Source:
         `role` is the purpose of the input, such as `pool`. Raises InputError if it cannot be read.
         """
         try:
-            while self._hashing.read(_BLOCK):
+            while self._hashing.read(_BLOCK_SIZE):
                 pass  # reading hashes the bytes
         except OSError as error:
             raise InputError(f"cannot be read: {reason_of(error)}", file=self.name) from None

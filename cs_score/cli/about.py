@@ -29,7 +29,7 @@ from cs_score.problems.reports import ProblemCode, problem_codes
 from cs_score.tables.layout import Layout, columns, tsv
 from cs_score.tasks import COLD_START, OWN_TASKS, TASKS
 
-_WIDTH: Final = 100
+_TEXT_WIDTH: Final = 100
 _FIELDS_OF_CODE: Final = ("Meaning", "Message", "Column", "Example", "Action", "Remedy")
 SHELLS: Final = ("bash", "zsh", "fish")
 _SEE_ALSO: Final = (
@@ -86,7 +86,7 @@ def _text_of_code(problem: ProblemCode) -> str:
         text = getattr(problem, title.lower())
         if text is not None:
             label = f"  {title + ':':<9} "  # as wide as the longest title, so that all paragraphs are aligned
-            lines.append(textwrap.fill(text, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label)))
+            lines.append(textwrap.fill(text, _TEXT_WIDTH, initial_indent=label, subsequent_indent=" " * len(label)))
     return "\n".join([*lines, ""])
 
 

@@ -395,7 +395,7 @@ _PAGE_COMMANDS: Final = {
 }
 """The command that makes an HTML page of the result of a verb. `compare` is not among them: it has the format html."""
 
-_BEGINNINGS: Final = {
+_BEGINNING_BY_FORMAT: Final = {
     # Scores of evidence tasks begin with the numbers, as their specifications want them.
     "json": rb'\{(\s*"(schema_version|kind)":|(\s*"[\w-]+":\s*(\{|[-+.\de]+)|[\s},])+"(intervals|signature)":\s*\{)',
     "html": rb'<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*<meta name="generator" content',
@@ -903,7 +903,9 @@ class Command(click.Command):
         if self._is_folder(command_line.format):
             self._choose_folder(command_line, path)
         else:
-            command_line.file = PlannedOutput("-o", path, Existing.RECOGNISED, _BEGINNINGS.get(command_line.format))
+            command_line.file = PlannedOutput(
+                "-o", path, Existing.RECOGNISED, _BEGINNING_BY_FORMAT.get(command_line.format)
+            )
 
     def _choose_folder(self, command_line: CommandLine, path: str) -> None:
         """Set the folder of the command line to `path`.

@@ -186,7 +186,7 @@ class _Sample(NamedTuple):
     """Options that a call with the samples needs, with a blank in front."""
 
 
-_SAMPLES: Final = {
+_SAMPLE_BY_TASK: Final = {
     "scifact": _Sample("jsonl", "sentence_label_f1"),
     "claims": _Sample("jsonl", "sentence_f1"),
     "r4c": _Sample("json", "er_f1"),
@@ -213,8 +213,8 @@ def _words_by_placeholder(task: str) -> dict[str, str]:
     """
     if task == COLD_START:
         return {"$ONE": EXAMPLE, "$TWO": EXAMPLE_OF_TWO, "$GOLD": EXAMPLE_OF_GOLD}
-    if task in _SAMPLES:
-        return _words_of_sample(task, _SAMPLES[task])
+    if task in _SAMPLE_BY_TASK:
+        return _words_of_sample(task, _SAMPLE_BY_TASK[task])
     return {
         "$ONE": "--gold GOLD --predictions PREDICTIONS",
         "$TWO": "--gold GOLD A B",

@@ -119,7 +119,7 @@ class LoadingSettings(NamedTuple):
     after_run: Callable[[Loading], None] | None = None
 
 
-_SCORING: Final = LoadingSettings()
+_SETTINGS_FOR_SCORING: Final = LoadingSettings()
 """The settings for lines that are scored: nothing is prepared."""
 
 
@@ -140,7 +140,7 @@ class Loading:
         gold_links: Links | None = None,
         known_answers: KnownAnswers | None = None,
         only_run_id: str | None = None,
-        settings: LoadingSettings = _SCORING,
+        settings: LoadingSettings = _SETTINGS_FOR_SCORING,
     ) -> None:
         """Prepare to load lines that answer the queries of `query_set`, with these limits on justifications.
 

@@ -20,7 +20,7 @@ from cs_score.coldstart.tab_files import leading_number
 
 _MIN_SHIFTED_ANSWERS: Final = 3  # answers with one shift; fewer may be chance
 _INVISIBLE_CHARACTERS: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
+_SPAN_PATTERN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 
 
 def _without_odd_blanks(text: str) -> str:
@@ -338,7 +338,7 @@ def _locate(line: Response | Assessment) -> _LocatedAnswer | None:
     The result is None for an answer with several spans, and for offsets with hundreds of digits, which cannot be
     subtracted.
     """
-    span = None if "," in line.value_provenance else _SPAN.fullmatch(line.value_provenance)
+    span = None if "," in line.value_provenance else _SPAN_PATTERN.fullmatch(line.value_provenance)
     if span is None:
         return None
     docid, start_text, end_text = span.groups()

@@ -433,7 +433,7 @@ def _expand(query: Query, entry_point: EntryPoint, id_base: str, edition: Editio
 
 SLOT_FIELDS: Final = ("SLOT0", "SLOT1", "SLOT2")
 
-_QUERY: Final = re.compile("(<query .*?)</query>", re.DOTALL)
+_QUERY_PATTERN: Final = re.compile("(<query .*?)</query>", re.DOTALL)
 _QUERY_HEAD: Final = re.compile(rf'<query{SPACE}+id="(.*?)">', re.DOTALL)
 _MENTION_TAGS: Final = re.compile("</?mentions?>")
 _KNOWN_TAGS: Final = frozenset(("ENTTYPE", "NODEID", "SLOT", *SLOT_FIELDS, *ENTRY_POINT_FIELDS, "ENTRYPOINTS"))
@@ -441,7 +441,7 @@ _KNOWN_TAGS: Final = frozenset(("ENTTYPE", "NODEID", "SLOT", *SLOT_FIELDS, *ENTR
 # at the first "<": if there is no pair of tags at this place, there is none after it.
 _TAG_PAIR: Final = re.compile("[^<]*+<([^>]*+)>((?:[^<]++|<(?!/))*+)</([^>]*+)>")
 _USUAL_DECLARATIONS: Final = (b"", b'<?xml version="1.0"', b'<?xml version="1.0" encoding="utf-8"')
-_DIGITS: Final = re.compile(r"\d+")
+_DIGITS_PATTERN: Final = re.compile(r"\d+")
 _REMEDY_FOR_QUERY_ID: Final = "a query id ends in ten hexadecimal digits (slot filling) or in decimal digits (LDC)"
 
 
@@ -529,7 +529,7 @@ def _query_matches(text: str) -> Iterator[re.Match[str]]:
     # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
     # Without an end tag, `rfind` returns -1, and the few characters that are then searched contain no query.
     search_end = text.rfind("</query>") + len("</query>")
-    return _QUERY.finditer(text, 0, search_end)
+    return _QUERY_PATTERN.finditer(text, 0, search_end)
 
 
 def _tag_pairs(body: str) -> Iterator[tuple[str, str, str]]:
@@ -739,7 +739,7 @@ class _QueryReader:
 
 def _is_number(offset: str) -> bool:
     """Return whether the text of an offset consists of digits, as in `12`."""
-    return _DIGITS.fullmatch(offset) is not None
+    return _DIGITS_PATTERN.fullmatch(offset) is not None
 
 
 class QueryFiles(Record):
@@ -855,7 +855,7 @@ def _are_different(queries: Sequence[Query]) -> bool:
     return any(replace(query, place=last_query.place) != last_query for query in queries)
 
 
-_SPACES: Final = re.compile(f"{SPACE}+")
+_SPACES_PATTERN: Final = re.compile(f"{SPACE}+")
 _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 
 
@@ -1082,7 +1082,7 @@ def _read_listed_query(line: str, line_number: int) -> _ListedQuery:
     The columns are the id of an LDC query, the query to be scored, and the last hop to be scored (hop limit). If the
     line ends in a blank or a carriage return, its third column is empty.
     """
-    columns = _SPACES.split(line.removesuffix("\n"))
+    columns = _SPACES_PATTERN.split(line.removesuffix("\n"))
     has_limit = len(columns) > 2
     return _ListedQuery(
         text=columns[1] if len(columns) > 1 else "",

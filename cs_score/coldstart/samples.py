@@ -21,7 +21,7 @@ from cs_score.coldstart.tab_files import leading_number
 from cs_score.measures import ALL_HOPS, LDC_MAX, LDC_MEAN, MACRO, MICRO, SF, Measure
 
 # The file is read byte by byte: U+0085 and U+00A0 are no white space.
-_SPACE: Final = re.compile("[ \t\n\x0b\x0c\r]")
+_SPACE_PATTERN: Final = re.compile("[ \t\n\x0b\x0c\r]")
 
 
 class Draw(Record):
@@ -174,7 +174,7 @@ def _columns(line: str) -> list[str]:
 
     A blank line has a single empty column.
     """
-    columns = _SPACE.split(line.removesuffix("\n"))
+    columns = _SPACE_PATTERN.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
         columns.pop()
     return columns

@@ -892,7 +892,7 @@ def _choose_runs(runs: Sequence[OneRun], run_ids: Iterable[str]) -> list[OneRun]
     return chosen_runs
 
 
-_BLOCK: Final = 1 << 16
+_BLOCK_SIZE: Final = 1 << 16
 
 
 def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
@@ -939,7 +939,7 @@ def _possible_run_ids(file: Input) -> set[bytes]:
     """
     possible_ids = set()
     with open_source(file) as source:
-        for block in line_blocks(source, _BLOCK):
+        for block in line_blocks(source, _BLOCK_SIZE):
             possible_ids |= _possible_run_ids_in(block.split(b"\n"))
     return possible_ids
 

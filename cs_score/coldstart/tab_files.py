@@ -360,14 +360,14 @@ _LEADING_NUMBER: Final = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+
 _SEPARATED_BY_SEMICOLON: Final = re.compile(r"([^:;]+:\d+-\d+[,;]){0,3}[^:;]+:\d+-\d+")
 # The quantifiers are possessive, so that a column of white space is looked at only once. If a document id is nothing
 # but white space, it is the last of these characters.
-_SPAN: Final = re.compile(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
+_SPAN_PATTERN: Final = re.compile(rf"(?:{SPACE}*+(?=[^:])|{SPACE}*(?={SPACE}:))([^:]++):(\d+)-(\d+){SPACE}*")
 _PLAIN_OFFSETS: Final = ":([0-9]{1,15})-([0-9]{1,15})"
 _PLAIN_SPAN: Final = rf"(?!{_DROPPED_DOCUMENT}:)([A-Za-z0-9_.+-]++){_PLAIN_OFFSETS}"
 # Matches a relation provenance and a value provenance of one span each, in the same document, with a blank between
 # them.
 _ONE_SPAN_EACH: Final = re.compile(rf"{_PLAIN_SPAN} \1{_PLAIN_OFFSETS}")
 _PLAIN_COLUMN: Final = re.compile(rf"{_PLAIN_SPAN}(?:,\1:[0-9]{{1,15}}-[0-9]{{1,15}}){{0,2}}")
-_OFFSETS: Final = re.compile(":([0-9]+)-([0-9]+)")
+_OFFSETS_PATTERN: Final = re.compile(":([0-9]+)-([0-9]+)")
 
 
 class Span(NamedTuple):
@@ -527,7 +527,7 @@ def _has_canonical_offsets(text: str, document_length: float, longest_span: int)
     They are in order if each of them starts after the start of the span before it, and ends where it starts or later.
     """
     previous_start = -1
-    for start_text, end_text in _OFFSETS.findall(text):
+    for start_text, end_text in _OFFSETS_PATTERN.findall(text):
         start = int(start_text)
         end = int(end_text)
         is_in_order = previous_start < start <= end
@@ -660,7 +660,7 @@ def _read_span(
 
     Its problems are added to `problems`. If `length_by_document` is given, the offsets must be within the document.
     """
-    match = _SPAN.fullmatch(text)
+    match = _SPAN_PATTERN.fullmatch(text)
     has_illegal_semicolon = ";" in text and not edition.reads_semicolons
     if match is None or has_illegal_semicolon:
         problems.append(SpanProblem("ILLEGAL_OFFSET_TRIPLE_STRING", arguments=(text,), text=text))

@@ -76,8 +76,8 @@ _GOLD_KEYS: Final = frozenset(
 )
 """The keys of gold that are kept. Some occur in the corpus, others in the Hugging Face data set."""
 
-_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
-_ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
+_WITHOUT_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
+_ARTICLES_PATTERN: Final = re.compile(r"\b(a|an|the)\b")
 
 FactKey: TypeAlias = tuple[Hashable, ...]
 """The key by which a supporting fact is compared: ("'France'", "0") for ["France", 0] (see `as_key`)."""
@@ -590,8 +590,8 @@ def normalise_answer(answer: str) -> str:
 
     The answer is changed to lower case. ASCII punctuation, the articles a, an and the, and extra blanks are removed.
     """
-    without_punctuation = answer.lower().translate(_PUNCTUATION)
-    words = _ARTICLES.sub(" ", without_punctuation).split()
+    without_punctuation = answer.lower().translate(_WITHOUT_PUNCTUATION)
+    words = _ARTICLES_PATTERN.sub(" ", without_punctuation).split()
     return " ".join(words)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 else:  # the report for people needs no layouts
     layout = Late("cs_score.tables.layout")
 
-_NUMBER: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
+_NUMBER_PATTERN: Final = re.compile(r"[-+]?\d+(\.\d+)?%?|-")
 
 
 class PredictionScores(Document, frozen=True, kw_only=True, tag="score"):
@@ -463,4 +463,4 @@ def align_rows(rows: Sequence[Sequence[str]]) -> list[str]:
 def _is_numeric_column(rows: Sequence[Sequence[str]], column: int) -> bool:
     """Return whether all cells of a column are numbers or empty, apart from the heading, which is in the first row."""
     cells_below_heading = [row[column] for row in rows[1:]]
-    return all(cell == "" or _NUMBER.fullmatch(cell) for cell in cells_below_heading)
+    return all(cell == "" or _NUMBER_PATTERN.fullmatch(cell) for cell in cells_below_heading)

@@ -289,7 +289,7 @@ def gold_with_unassessed_accepted(lines: Sequence[LabelledLine], gold: UnitGold)
 
 # ---- The answers that a unit wants, and its counts
 
-_ROUNDING: Final = 1e-9
+_LARGEST_ROUNDING_ERROR: Final = 1e-9
 """The largest relative difference between two sums of weights that counts as a rounding error."""
 
 
@@ -368,7 +368,7 @@ def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
     wanted = recall_divisor(gold, weights)  # a number of answers, or the sum of the weights of the unit's classes
     line_counts = [_count_line(judgment, weights) for judgment in judgments]
     unit_count = _add_up(line_counts, wanted)
-    if unit_count.found > wanted * (1 + _ROUNDING):
+    if unit_count.found > wanted * (1 + _LARGEST_ROUNDING_ERROR):
         raise _too_many_found_error(unit_count, gold)
     return unit_count
 

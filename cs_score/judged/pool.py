@@ -55,7 +55,7 @@ from cs_score.statistics.units import UnitTable
 _MOST_WITH_ROUNDING: Final = 1 + 1e-12
 """The largest average precision that differs from 1 only by rounding errors."""
 
-_ACCEPTED: Final = "accepted"
+_LABEL_ASSUMED_RIGHT: Final = "accepted"
 """The label of an answer that is assumed to be right, if the policy counts no label as right."""
 
 _JOINED_BY: Final[Mapping[Key, str]] = {
@@ -478,7 +478,7 @@ def _accepted_label(policy: LabelPolicy) -> str:
     for label in policy.labels_on("right"):
         if label != DUPLICATE:
             return label
-    return _ACCEPTED
+    return _LABEL_ASSUMED_RIGHT
 
 
 def _with_rules(units: Sequence[Unit], rules: Rules) -> list[Unit]:

@@ -25,7 +25,7 @@ MOST_REFUSED: Final = 1000
 """The largest number of lines that are found for a query; finding each needs all other lines of the query."""
 
 # The part of a message that differs from line to line: the text from the first of these on.
-_DETAILS: Final = re.compile(r"(, query = |: | in file: | loaded$).*", re.DOTALL)
+_DETAILS_PATTERN: Final = re.compile(r"(, query = |: | in file: | loaded$).*", re.DOTALL)
 
 
 class PoolProblem(Record):
@@ -195,10 +195,10 @@ def _kind_of_error(error: InputError) -> str:
     equivalence class`.
     """
     if error.code == "QUERY_NOT_LOADED":
-        # `_DETAILS` removes the end of a message, but the id of the query is in the middle of this one. The remedy is
+        # `_DETAILS_PATTERN` removes the end of a message, but here the id of the query is in the middle. The remedy is
         # the reason why the query is not there.
         return f"a query that is not there; {error.remedy}"
-    text = _DETAILS.sub("", error.problem)
+    text = _DETAILS_PATTERN.sub("", error.problem)
     return text[:1].lower() + text[1:]
 
 

@@ -19,15 +19,15 @@ from cs_score.coldstart.queries import follow_on_id
 from cs_score.coldstart.tab_files import leading_number
 from cs_score.problems.log import ProblemLog
 
-_DEPTH: Final = re.compile(r"([AB]):(\d+)", re.ASCII)
+_DEPTH_PATTERN: Final = re.compile(r"([AB]):(\d+)", re.ASCII)
 _WHOLE_NUMBER: Final = re.compile(r"\s*([0-9]{1,9})", re.ASCII)
-_COLUMNS: Final = 9
+_COLUMN_COUNT: Final = 9
 
 # The levels of queries: hops are counted from 0.
 _FIRST_HOP: Final = 0
 _SECOND_HOP: Final = 1
 
-_EXPECTED: Final = (
+_EXPECTED_FORM_OF_DEPTH: Final = (
     '-depth should be of the form "[AB]:d". A/B is used to select A: top d nodes '
     "B: top d nodes from hop-0 and top dxd nodes from hop-1 (including parents to insure that there are no orphans) "
     "with respect to confidence value, in the validated output."
@@ -53,9 +53,9 @@ class Depth(Record):
         """
         if text in ("", "0"):
             return None
-        match = _DEPTH.match(text)
+        match = _DEPTH_PATTERN.match(text)
         if match is None:
-            raise UsageError(_EXPECTED)
+            raise UsageError(_EXPECTED_FORM_OF_DEPTH)
         scheme, digits = match.groups()
         # No run has so many nodes that more than nine digits are needed. Longer numbers would only take time.
         first_nine_digits = digits[:9]
@@ -310,8 +310,8 @@ class _Line(NamedTuple):
         The columns are separated by tabs; missing columns are empty. The relation provenance names the document.
         """
         columns = text.split("\t")
-        columns += [""] * (_COLUMNS - len(columns))
-        query, _slot, _run_id, relation_provenance, value, _type, provenance, confidence, node = columns[:_COLUMNS]
+        columns += [""] * (_COLUMN_COUNT - len(columns))
+        query, _slot, _run_id, relation_provenance, value, _type, provenance, confidence, node = columns[:_COLUMN_COUNT]
         return cls(
             number=number,
             query=query,

@@ -663,7 +663,7 @@ LANGUAGES: Final = ("ENG", "SPA", "CMN", CROSS_LINGUAL)
 
 NAMED: Final = "NAM"
 NOMINAL: Final = "NOM"
-_UNEXPECTED: Final = "UNEXPECTED_MENTION_TYPE"
+_CODE_OF_UNEXPECTED_MENTION: Final = "UNEXPECTED_MENTION_TYPE"
 
 _DOCUMENT_LANGUAGE: Final = re.compile("(ENG|SPA|CMN)_")
 _CODE_OF_JUDGMENT: Final[dict[str, str]] = {judgment: code for code, judgment in JUDGMENT_OF_CODE.items()}
@@ -820,7 +820,7 @@ def _language_of_class_document(assessment: Assessment) -> str:
 def _unexpected_mention_error(assessment: Assessment, problem: str, remedy: str) -> InputError:
     """Return the error of an assessment with impossible mention types."""
     place = f"line {assessment.number}"
-    return InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_UNEXPECTED)
+    return InputError(problem, file=assessment.file, place=place, remedy=remedy, code=_CODE_OF_UNEXPECTED_MENTION)
 
 
 def _line_in_language(assessment: Assessment, language: str, types: _MentionTypes, schema: Schema) -> str:

@@ -574,7 +574,7 @@ def _type_of_entities_with(slot: str) -> str:
 Groups: TypeAlias = Mapping[str, Sequence[str]]
 """The ids of the SF queries of each LDC query, by its id; all as written in the file and sorted as text."""
 
-_COLUMN: Final = re.compile(f"{NO_SPACE}+")
+_COLUMN_PATTERN: Final = re.compile(f"{NO_SPACE}+")
 
 
 def read_groups(file: Input) -> dict[str, list[str]]:
@@ -609,7 +609,7 @@ def _read_index(text: str, file_name: str) -> dict[str, str]:
     """
     ldc_id_by_query: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), start=1):
-        columns = _COLUMN.findall(line)
+        columns = _COLUMN_PATTERN.findall(line)
         if not columns:
             continue
         if len(columns) == 1:

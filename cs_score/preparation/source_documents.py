@@ -15,7 +15,7 @@ from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.tab_files import VALUE_SPANS, Span, offset_value, read_provenance, split_columns
 from cs_score.problems.log import Detail, Place, ProblemLog
 
-_COLUMNS: Final = 3
+_COLUMN_COUNT: Final = 3
 _LEADING_NUMBER: Final = re.compile(r"\s*([0-9]+)", re.ASCII)
 # White space as the reference sees it, without the separators U+001C to U+001F.
 _WHITE_SPACE: Final = re.compile(f"{SPACE}+")
@@ -58,8 +58,8 @@ class _DocumentLine(NamedTuple):
     def read(cls, line: str) -> _DocumentLine:
         """Return the line with this text, such as `ENG_1`, `120` and `docs/ENG_1.txt` with tabs between them."""
         columns = line.split("\t")
-        columns += [""] * (_COLUMNS - len(columns))
-        return cls(*columns[:_COLUMNS])
+        columns += [""] * (_COLUMN_COUNT - len(columns))
+        return cls(*columns[:_COLUMN_COUNT])
 
     @property
     def length(self) -> float:

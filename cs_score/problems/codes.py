@@ -63,7 +63,7 @@ class ProblemKind(NamedTuple):
         return str(arguments[self.offender_position]).strip("\n")
 
 
-_ACTIONS: Final = {
+_SENTENCE_BY_FIRST_WORD: Final = {
     "KEPT": "Counts as an error: nothing is written by the validators, and the scorer ends with status 255.",
     "ENDS": "Fatal: nothing is written.",
     "LEFT_OUT": "The line is left out of a validated run.",
@@ -630,12 +630,12 @@ def _read_column(written_column: str | None) -> str | int | None:
 
 
 def _expand_action(action: str) -> str:
-    """Return an action in full sentences, in which a key of `_ACTIONS` as its first word is replaced.
+    """Return an action in full sentences, in which a key of `_SENTENCE_BY_FIRST_WORD` as its first word is replaced.
 
     `KEPT The span is dropped.` -> `Counts as an error: nothing is written ... The span is dropped.`
     """
     first_word, _, rest = action.partition(" ")
-    beginning = _ACTIONS.get(first_word, first_word)
+    beginning = _SENTENCE_BY_FIRST_WORD.get(first_word, first_word)
     return f"{beginning} {rest}" if rest else beginning
 
 

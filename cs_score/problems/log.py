@@ -260,7 +260,7 @@ class ProblemLog:
         return CODES[code].message(message_or_arguments)
 
 
-_DISCARDED: Final = "DISCARDED_"
+_BEGINNING_OF_DISCARD_CODES: Final = "DISCARDED_"
 """The beginning of the codes of discarded lines."""
 
 
@@ -269,12 +269,13 @@ def discarded_last(problems: Iterable[Problem]) -> list[Problem]:
 
     Lines are discarded because of other problems, so that a reader should see these first.
     """
-    return sorted(problems, key=lambda problem: problem.code.startswith(_DISCARDED))  # False sorts before True
+    # False sorts before True.
+    return sorted(problems, key=lambda problem: problem.code.startswith(_BEGINNING_OF_DISCARD_CODES))
 
 
 def count_of_discarded(problems: Iterable[Problem]) -> int:
     """Return how many lines of the input were discarded, according to the problems of a log."""
-    return sum(problem.occurrences for problem in problems if problem.code.startswith(_DISCARDED))
+    return sum(problem.occurrences for problem in problems if problem.code.startswith(_BEGINNING_OF_DISCARD_CODES))
 
 
 # ---- Occurrences with their details

@@ -222,7 +222,7 @@ def _sarif_location(file: str, occurrence: Occurrence) -> dict[str, object]:
     return location
 
 
-_WRITERS: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[str]]]] = {
+_WRITER_BY_FORMAT: Final[dict[str, Callable[[Iterable[Occurrence], Set[str]], Iterator[str]]]] = {
     ".json": _as_json,
     ".tsv": _as_tsv,
     ".sarif": _as_sarif,
@@ -254,6 +254,6 @@ def write_occurrences(occurrences: Iterable[Occurrence], path: str, codes: Set[s
     """
     if codes is None:
         codes = {occurrence.code for occurrence in occurrences}
-    writer = _WRITERS[ending_of(path)]
+    writer = _WRITER_BY_FORMAT[ending_of(path)]
     pieces = writer(occurrences, codes)
     write_packed(path, (piece.encode("utf-8", "backslashreplace") for piece in pieces))

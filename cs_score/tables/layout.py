@@ -311,9 +311,9 @@ def _aligned_lines(
     return align_columns(cells, are_numbers)
 
 
-_PLACE: Final = re.compile(r".*:\d+")
+_PLACE_PATTERN: Final = re.compile(r".*:\d+")
 
-_GAP: Final = 2
+_GAP_WIDTH: Final = 2
 """The number of blanks between two columns."""
 
 _SHORTEST_CELL: Final = 8
@@ -362,7 +362,7 @@ def _kept_part(text: str) -> str:
 
     "runs/a.tab:12" -> "…a.tab:12". The result is empty for any other text.
     """
-    if not _PLACE.fullmatch(text):
+    if not _PLACE_PATTERN.fullmatch(text):
         return ""
     _, slash, file_and_line = text.rpartition("/")
     return f"\u2026{file_and_line}" if slash else text
@@ -377,7 +377,7 @@ def _count_of_fitting_columns(widths: Sequence[int], are_numbers: Sequence[bool]
     count = 0
     for column_width, is_number in zip(widths, are_numbers):
         smallest_width = column_width if is_number else min(column_width, _SHORTEST_CELL)
-        gap = _GAP if count > 0 else 0
+        gap = _GAP_WIDTH if count > 0 else 0
         width_of_line += gap + smallest_width
         if count > 0 and width_of_line > width:
             break
@@ -394,7 +394,7 @@ def _fitted_widths(
     `narrowest`. The line stays wider than `width` if that is not enough.
     """
     fitted = list(widths)
-    total_gap = _GAP * (len(fitted) - 1)
+    total_gap = _GAP_WIDTH * (len(fitted) - 1)
     text_positions = [position for position, is_number in enumerate(are_numbers) if not is_number]
     while sum(fitted) + total_gap > width:
         # Take one character from the widest column that may become narrower.
@@ -414,7 +414,7 @@ def _cut(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     kept_length = longest - 1
-    if _PLACE.fullmatch(text):
+    if _PLACE_PATTERN.fullmatch(text):
         return "\u2026" + text[-kept_length:]
     return text[:kept_length] + "\u2026"
 

@@ -61,7 +61,7 @@ _NO_CHANGE: Final = Change()
 _LoadPosition: TypeAlias = tuple[float, int]
 """The rank of a file in load order, and the number of a line in it: earlier lines have smaller positions."""
 
-_NEVER: Final[_LoadPosition] = (math.inf, 0)
+_AFTER_ALL_LINES: Final[_LoadPosition] = (math.inf, 0)
 """The load position of a line that does not exist: behind all others."""
 
 
@@ -124,9 +124,9 @@ class FollowOnLines:
     def first_creating_position(self, short_id: str, removed_places: Container[LinePlace] = ()) -> _LoadPosition:
         """Return the position in load order of the first line of run and pool that creates a follow-on query.
 
-        Lines at the removed places do not count. The position is `_NEVER`, after all lines, if no line creates it.
+        Lines at the removed places do not count. If no line creates it, the position is `_AFTER_ALL_LINES`.
         """
-        first_position = self._first_creating_position_in_pool.get(short_id, _NEVER)
+        first_position = self._first_creating_position_in_pool.get(short_id, _AFTER_ALL_LINES)
         for line in self.lines_creating.get(short_id, ()):
             if (line.file, line.number) not in removed_places:
                 first_position = min(first_position, self.position(line))
@@ -140,7 +140,7 @@ class FollowOnLines:
         """
         if short_id not in self.lines_answering:
             return []
-        creating_position = self.first_creating_position(short_id, removed_places)  # `_NEVER` is after all lines
+        creating_position = self.first_creating_position(short_id, removed_places)
         return [line for line in self.lines_answering[short_id] if self.position(line) <= creating_position]
 
 

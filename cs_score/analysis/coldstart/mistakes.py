@@ -18,7 +18,7 @@ from cs_score.analysis.coldstart.faults import RunFault
 from cs_score.base.records import Record, field
 from cs_score.coldstart.lines import Response
 
-_DIGITS: Final = 12
+_COMPARED_DIGITS: Final = 12
 """Digits after the point by which gains are compared: equal gains may be computed in ways that differ beyond these."""
 
 
@@ -84,7 +84,7 @@ def _costliest_faults(effects: Effects, faults: Iterable[RunFault], count: int) 
 
 def _rank_in_cost_list(mistake: Mistake, position_by_file: Mapping[str, int]) -> _Rank:
     """Return the sort key of a mistake in the cost list; `position_by_file` has the position of files in load order."""
-    gain_rank = math.inf if mistake.gain is None else -round(mistake.gain, _DIGITS)
+    gain_rank = math.inf if mistake.gain is None else -round(mistake.gain, _COMPARED_DIGITS)
     file_position = position_by_file.get(mistake.file, len(position_by_file))
     return gain_rank, file_position, mistake.line, mistake.kind
 

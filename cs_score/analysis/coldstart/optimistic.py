@@ -24,7 +24,7 @@ from cs_score.coldstart.lines import CORRECT, Assessment, FollowOn, LinkedQuery,
 from cs_score.coldstart.result import UnitResult
 from cs_score.coldstart.tab_files import NO_SPAN, split_columns
 
-_NAMED: Final = "NAM"
+_MENTION_TYPE_OF_NAMES: Final = "NAM"
 """The mention type of names."""
 
 _CORRECT_CODE: Final = "C"
@@ -311,7 +311,7 @@ class _AssessmentWriter:
     def _mention_in_column(self, column: str) -> str | None:
         """Return the mention type in a column of new assessments: `NAM`; without the column, the assumed one."""
         has_column = self._schema.position(column) is not None
-        return _NAMED if has_column else self._assumed_mention_type
+        return _MENTION_TYPE_OF_NAMES if has_column else self._assumed_mention_type
 
     def _columns_of_assessment(self, line: Response, class_name: str, number: int) -> dict[str, str]:
         """Return the texts of a new assessment by column, with some columns that its layout may not have.
@@ -328,10 +328,10 @@ class _AssessmentWriter:
             "VALUE": value,
             "VALUE_PROVENANCE_TRIPLES": provenance,
             "VALUE_ASSESSMENT": _CORRECT_CODE,
-            "VALUE_MENTION_TYPE": _NAMED,
+            "VALUE_MENTION_TYPE": _MENTION_TYPE_OF_NAMES,
             "PROVENANCE_ASSESSMENT": _CORRECT_CODE,
             "VALUE_EC": class_name,
-            "EC_MENTION_TYPE": _NAMED,
+            "EC_MENTION_TYPE": _MENTION_TYPE_OF_NAMES,
         }
 
     def _columns_of_similar_assessment(self, line: Response) -> dict[str, str]:

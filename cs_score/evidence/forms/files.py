@@ -37,7 +37,7 @@ _PACKERS: Final = (
 
 _MODULE_BY_ENDING: Final = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
-_ZIP: Final = b"PK\x03\x04"
+_BEGINNING_OF_ZIP_FILE: Final = b"PK\x03\x04"
 _BYTE_ORDER_MARKS: Final = (("utf-16", b"\xff\xfe"), ("utf-16", b"\xfe\xff"), ("utf-8-sig", b"\xef\xbb\xbf"))
 MOST_BYTES: Final = 1 << 30
 """The size of the largest file in an archive that is unpacked."""
@@ -99,7 +99,7 @@ def text_of_file(file: str) -> Text | Advice | None:
     """
     with open(file, "rb") as handle:
         data = handle.read()
-    if data.startswith(_ZIP):
+    if data.startswith(_BEGINNING_OF_ZIP_FILE):
         return _text_in_archive(file, data)
     unpacked = _unpack(data)
     if unpacked is None:  # the file is not packed, so that no module unpacks it

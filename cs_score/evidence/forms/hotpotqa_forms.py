@@ -18,7 +18,7 @@ WANTED_PREDICTIONS: Final = (
     'predictions are to be an object like {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0], ["Paris", 2]]}}'
 )
 
-_ANSWER: Final = "answer"
+_ANSWER_KEY: Final = "answer"
 _FACT_KEYS: Final = ("sp", "supporting_facts")
 """The two keys under which a prediction may have its facts."""
 
@@ -39,7 +39,7 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
     prediction_by_id: dict[Any, Any] | None
     if not isinstance(value, dict):
         prediction_by_id = _index_by_id(value)
-    elif _ANSWER in value or "sp" in value:  # a single prediction
+    elif _ANSWER_KEY in value or "sp" in value:  # a single prediction
         prediction_by_id = _index_by_id([value])
     else:
         prediction_by_id = value
@@ -59,12 +59,12 @@ def _separate_answers_and_facts(prediction_by_id: Mapping[Any, dict[str, Any]]) 
     answers = {}
     facts = {}
     for question_id, prediction in prediction_by_id.items():
-        if _ANSWER in prediction:
-            answers[question_id] = prediction[_ANSWER]
+        if _ANSWER_KEY in prediction:
+            answers[question_id] = prediction[_ANSWER_KEY]
         for key in _FACT_KEYS:
             if key in prediction:
                 facts[question_id] = prediction[key]
-    return {_ANSWER: answers, "sp": facts}
+    return {_ANSWER_KEY: answers, "sp": facts}
 
 
 def _index_by_id(objects: object) -> dict[Any, Any] | None:
@@ -100,7 +100,7 @@ def _is_prediction(value: object) -> bool:
     has_both_lists_of_facts = all(key in value for key in _FACT_KEYS)
     if has_both_lists_of_facts:  # then it is uncertain which of the two is the prediction
         return False
-    return any(key in value for key in (_ANSWER, *_FACT_KEYS))
+    return any(key in value for key in (_ANSWER_KEY, *_FACT_KEYS))
 
 
 def questions_of_data_set(rows: list[Any]) -> list[Any] | None:
@@ -181,14 +181,14 @@ def _find_remedy_for_gold_list(questions: list[Any]) -> Remedy | None:
     """
     if all(_is_question(question) for question in questions):
         return NO_CHANGE
-    if all(isinstance(question, dict) and _ANSWER not in question for question in questions):
+    if all(isinstance(question, dict) and _ANSWER_KEY not in question for question in questions):
         return Advice("no question has an answer, as in the public test set", WANTED_GOLD)
     return None
 
 
 def _has_answer_and_facts(value: object) -> bool:
     """Return whether a value is an object with an answer and supporting facts."""
-    return isinstance(value, dict) and _ANSWER in value and "supporting_facts" in value
+    return isinstance(value, dict) and _ANSWER_KEY in value and "supporting_facts" in value
 
 
 def _is_question(value: object) -> bool:
@@ -218,7 +218,7 @@ def _find_remedy_for_answers_and_facts(value: Mapping[str, Any]) -> FormChange |
 
     If they have both, nothing needs to be changed. Return None for any other object.
     """
-    has_answers = isinstance(value.get(_ANSWER), dict)
+    has_answers = isinstance(value.get(_ANSWER_KEY), dict)
     has_facts = isinstance(value.get("sp"), dict)
     if has_answers and has_facts:
         return NO_CHANGE
@@ -227,6 +227,6 @@ def _find_remedy_for_answers_and_facts(value: Mapping[str, Any]) -> FormChange |
         return FormChange(expression, "the facts are called supporting_facts, where sp is expected")
     if has_answers and "sp" not in value:
         return FormChange('{**R, "sp": {}}', 'there are answers only: add "sp": {} to score answers only')
-    if has_facts and _ANSWER not in value:
+    if has_facts and _ANSWER_KEY not in value:
         return FormChange('{**R, "answer": {}}', 'there are facts only: add "answer": {} to score facts only')
     return None

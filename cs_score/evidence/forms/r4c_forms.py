@@ -11,9 +11,11 @@ from typing import Any, Final, NamedTuple
 from cs_score.evidence.forms.files import Advice
 from cs_score.evidence.forms.form import NO_CHANGE, Files, FormChange, Remedy
 
-_DERIVATION: Final = '[["Ada Lovelace", 0, ["Ada Lovelace", "was born in", "London"]]]'
-WANTED_GOLD: Final = f'gold is to be an object like {{"q1": [{_DERIVATION}, {_DERIVATION}, {_DERIVATION}]}}'
-WANTED_PREDICTIONS: Final = f'predictions are to be an object like {{"re": {{"q1": {_DERIVATION}}}}}'
+_EXAMPLE_DERIVATION: Final = '[["Ada Lovelace", 0, ["Ada Lovelace", "was born in", "London"]]]'
+WANTED_GOLD: Final = (
+    f'gold is to be an object like {{"q1": [{_EXAMPLE_DERIVATION}, {_EXAMPLE_DERIVATION}, {_EXAMPLE_DERIVATION}]}}'
+)
+WANTED_PREDICTIONS: Final = f'predictions are to be an object like {{"re": {{"q1": {_EXAMPLE_DERIVATION}}}}}'
 
 _ID_KEYS: Final = ("_id", "id", "instance_id", "qid")
 _DERIVATION_KEYS: Final = ("re", "derivation", "derivations", "references")

@@ -59,9 +59,11 @@ def analyze(
     if policy is not None:
         result = result.rescore(policy)
     scored = result._for_analysis("analyze", run)
-    # A further policy takes each switch that it does not mention from the policy and limits of this result.
-    options = replace(scored.run.gold.options, policy=scored.policy, justifications=scored.run.limits)
-    policies = read_policies(policy_words(also_policy), options, scored.policy.texts())
+    # A further policy takes each switch that it does not mention from the policy of this result, and from its limits on
+    # how many justifications of an answer (lines that support it) count.
+    gold = scored.run.gold
+    options_of_result = replace(gold.options, policy=scored.policy, justifications=scored.run.limits)
+    policies = read_policies(policy_words(also_policy), options_of_result, scored.policy.texts())
     groups = [by] if isinstance(by, str) else texts_of_list(by, "by")
     resampling = None
     if bootstrap is not None:

@@ -83,6 +83,7 @@ def analyze_inputs(task: Task, command_line: CommandLine, inputs: Runs | Predict
     mistake_count = read_top(command_line)
     measure = task.measure_of(command_line.get("--measure"))
     analysis_arguments = inputs.analysis_arguments  # `policies`, and for runs also `by` and `resampling`
+    # A terminal shows `analysing 40 %`. For runs each step of the analysis passes an activity of its own instead.
     progress = with_percentage if task.name == COLD_START else with_analysis_percentage
     remove_earlier_tables(command_line, view_of_analyses(task))
     result = inputs.score_single()

@@ -135,9 +135,10 @@ class _PoolIndex:
 def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMisses]:
     """Return how many wrong lines of each category are near to answers of the pool.
 
-    They have the place of such an answer, or its value. `rows` are the rows of counts that have the lines. The category
-    with the most lines comes first. Two sorts of lines are not counted: lines with the label RIGHT under the policy,
-    and lines of the category CORRECT, which a policy may count as wrong.
+    A line is near to an answer if both have the same place or the same value. `rows` are the rows of the score table;
+    each has the lines that it counts, and the unit of its query. The category with the most lines comes first. Two
+    sorts of lines are not counted: lines with the label RIGHT under the policy, and lines of the category CORRECT,
+    which a policy may count as wrong.
     """
     rows_by_unit: dict[str, list[CountedRow]] = defaultdict(list)
     for row in rows:

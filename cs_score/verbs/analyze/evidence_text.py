@@ -80,8 +80,12 @@ def _count_mistakes(analysis: EvidenceAnalysis) -> int:
 
 
 def _groups_layout(mode: Mode) -> Layout:
-    """Return the layout of the table of groups; files also have a column for each statistic, such as a count."""
-    numbers = ("precision", "recall", "f1", "mistakes", "share")
+    """Return the layout of the table of groups.
+
+    A terminal shows the score columns. A table that is written to a file also has a column for each statistic, such as
+    a count.
+    """
+    score_columns = ("precision", "recall", "f1", "mistakes", "share")
     statistics = [count_column(statistic) for statistic in mode.columns]
     return Layout(
         name="groups",
@@ -89,11 +93,11 @@ def _groups_layout(mode: Mode) -> Layout:
         columns=(
             *columns("dimension", "group"),
             Column("units", f"{mode.unit}s"),
-            *columns(*numbers, share=Format.SHARE),
+            *columns(*score_columns, share=Format.SHARE),
             *columns(*statistics),
         ),
         rows=_group_rows,
-        shown=("group", "units", *numbers),
+        shown=("group", "units", *score_columns),
         split_by="dimension",
     )
 
@@ -111,10 +115,11 @@ def _group_rows(analysis: EvidenceAnalysis) -> Iterator[Mapping[str, Any]]:
 
 
 def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, top: int | None = None) -> str:
-    """Return an analysis as text for a terminal of a width, with at most `top` rows of each table.
+    """Return the text of an analysis.
 
-    Without `top` it is shortened to a screen of 40 lines and 80 columns. If there is no terminal, its width is None,
-    and the cells of tables are not shortened.
+    With `top` it has every table, each with at most `top` rows. Without `top` it has only the first screen, of
+    at most 40 lines and 80 columns, even if the terminal is wider. Complete tables fit `terminal_width`; it is None if
+    there is no terminal, and then cells are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
     lines = [_score_line(mode, analysis), *writer.head_lines(analysis)]

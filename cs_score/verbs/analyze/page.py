@@ -208,7 +208,8 @@ class AnalysisPage(PageMaker):
         elif analysis.scenarios.unassessed:
             blocks.append(self._scenario_facts())
         blocks += [self._headline_facts(), Code([analysis.signature])]
-        # Analyses of evidence tasks say this above the scores, and older documents of runs do not have the field.
+        # The reasons why measures are undefined. Older documents of runs lack the field. In evidence tasks the blocks
+        # above the scores have named each undefined measure already.
         reason_by_measure = getattr(analysis, "undefined", None) or {}
         blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(reason_by_measure)]
         return Section("scores", "Scores", blocks)
@@ -308,10 +309,10 @@ class AnalysisPage(PageMaker):
         return ChartTarget("mistakes", "kind", kind)
 
     def _budget_bar(self, row: BudgetRow, start: float, end: float, note: str) -> Bar:
-        """Return the bar of a kind of mistakes from the score or gain `start` to `end`.
+        """Return the bar of a kind of mistakes in the chart of the error budget.
 
-        It is a link to these mistakes if there are any. `row` is the row of the error budget, `note` the text beside
-        the bar.
+        The bar runs from `start` to `end`, which are scores or gains. It is a link to these mistakes if there are any.
+        `row` is the row of the error budget, `note` the text beside the bar.
         """
         target = self._link_to_mistakes(row.kind) if row.count else None
         return Bar(f"{row.kind} ({row.count})", start, end, note, target)
@@ -412,7 +413,11 @@ class AnalysisPage(PageMaker):
     # ---- Confusions
 
     def _confusions_section(self) -> Section:
-        """Return the section of confusions. Its charts and tables count wrong labels, or the categories of lines."""
+        """Return the section of confusions.
+
+        In evidence tasks, its charts and tables count labels of gold and predicted labels. For Cold Start runs they
+        count lines by category, wrong values, and wrong lines near to answers of the pool.
+        """
         about = "How often each label of gold met each predicted one; none where there was no such label."
         if self.is_cold_start:
             about = (
@@ -421,10 +426,10 @@ class AnalysisPage(PageMaker):
                 "how many of these are accepted answers."
             )
         blocks: list[Block] = [about, charts_side_by_side(self.confusion_charts())]
-        names = {"confusions": "confused", "wrong_values": "wrong-values", "near_misses": "near-misses"}
-        for layout_name, name in names.items():
+        table_name_by_layout = {"confusions": "confused", "wrong_values": "wrong-values", "near_misses": "near-misses"}
+        for layout_name, table_name in table_name_by_layout.items():
             if layout_name in self.layouts:
-                blocks += tables_of_document(self.layouts[layout_name], self.document, name)
+                blocks += tables_of_document(self.layouts[layout_name], self.document, table_name)
         return Section("confusions", "Confusions", blocks)
 
     def confusion_charts(self) -> Iterator[Drawing]:
@@ -623,14 +628,16 @@ class AnalysisPage(PageMaker):
         mistakes_by_unit = _mistakes_by_unit(self.document.mistakes[:MOST_ROWS])
         # Explanations of a run have `queries`, those of predictions have `units`, and a short analysis has neither.
         explanations = self.document.explanations or None
-        explanation_by_query = {query.query: query for query in getattr(explanations, "queries", ())}
-        explained_units = [unit_text(unit) for unit in getattr(explanations, "units", ())]
+        query_explanations = getattr(explanations, "queries", ())
+        unit_explanations = getattr(explanations, "units", ())
+        explanation_by_query = {explanation.query: explanation for explanation in query_explanations}
+        explained_units = [unit_text(unit) for unit in unit_explanations]
         rows = []
-        names = dict.fromkeys([*mistakes_by_unit, *explanation_by_query, *explained_units])  # each name once
-        for name in names:
-            row = self._unit_row(name, mistakes_by_unit.get(name, ()))
-            if name in explanation_by_query:
-                row |= _cells_of_query(explanation_by_query[name])
+        unit_names = dict.fromkeys([*mistakes_by_unit, *explanation_by_query, *explained_units])  # each name once
+        for unit_name in unit_names:
+            row = self._unit_row(unit_name, mistakes_by_unit.get(unit_name, ()))
+            if unit_name in explanation_by_query:
+                row |= _cells_of_query(explanation_by_query[unit_name])
             rows.append(row)
         return sorted(rows, key=_cost_order)
 
@@ -650,7 +657,10 @@ class AnalysisPage(PageMaker):
     # ---- Scenarios, policies, problems
 
     def _scenarios_section(self) -> Section:
-        """Return the section of the scenarios for unassessed answers, with the lines of these answers."""
+        """Return the section of the scenarios for unassessed answers, with the lines of these answers.
+
+        Answers without an assessment count as wrong. A scenario scores the run again as if they had been assessed.
+        """
         about = (
             "Two scenarios, each a call of the scorer. Pessimistic: every unassessed answer is wrong. Optimistic: "
             "every one below a right answer is right, and takes the first class in which nothing is right, else a "
@@ -670,7 +680,8 @@ class AnalysisPage(PageMaker):
             for switch in switches:
                 row[switch] = policy.policy.get(switch)
             rows.append(row)
-        headings = dict.fromkeys(["policy", *switches], "")  # without a heading the key itself is shown
+        # A column with an empty heading shows its key; all columns do so here.
+        headings = dict.fromkeys(["policy", *switches], "")
         blocks: list[Block] = list(table_of_rows("policy", "Policies", rows, headings, is_small=True))
         blocks += tables_of_document(self.layouts["policies"], self.document, "policy", is_small=True)
         return Section("policies", "Policies", blocks)

@@ -146,11 +146,24 @@ COSTLIEST_SLOTS: Final = Layout(
     (Column("slot"), *(Column(name, name.removeprefix("INCORRECT_")) for name in CATEGORIES)),
     _slots_by_mistakes,
 )
-_KEYS: Final = ("gain", "kind", "category", "file", "line", "query", "slot", "hop", "value", "node", "class", "lines")
+_MISTAKE_KEYS: Final = (
+    "gain",
+    "kind",
+    "category",
+    "file",
+    "line",
+    "query",
+    "slot",
+    "hop",
+    "value",
+    "node",
+    "class",
+    "lines",
+)
 _MISTAKES: Final = Layout(
     "mistakes",
     "The costliest mistakes, with the gain of correcting each one alone:",
-    columns(*_KEYS, "reason", gain=Format.GAIN),
+    columns(*_MISTAKE_KEYS, "reason", gain=Format.GAIN),
     _mistake_rows,
     shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
     total=lambda analysis: analysis.mistake_count,

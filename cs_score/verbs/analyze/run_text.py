@@ -143,7 +143,10 @@ def _reliability_sentence(reliability: Reliability) -> str | None:
 
 
 def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
-    """Return a sentence on the missed classes that no answer of the pool can find; None if there are none."""
+    """Return a sentence on the missed classes that no answer of the pool can find; None if there are none.
+
+    A second sentence gives the highest recall that answers of the pool can reach.
+    """
     missed_classes = analysis.budget[-1]  # missed classes are the last kind of mistakes
     count_by_reason = missed_classes.unreachable or {}
     if not count_by_reason:

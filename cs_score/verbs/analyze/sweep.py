@@ -79,7 +79,7 @@ def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Pro
     precision they are macro averages. Only queries that lose a line from one threshold to the next are scored again.
     """
     measures = _sweep_measures(measure)
-    # `effects` computes the scores of the run after a change, here by these measures only.
+    # The removal takes out the least confident lines and computes the scores without them, by these measures only.
     removal = _GrowingRemoval(scored, effects.for_measures(measures))
     rows = []
     for threshold in progress(thresholds(removal.confidences), "raising the threshold"):
@@ -164,7 +164,10 @@ def _sweep_row(threshold: float, line_count: int, measures: _SweepMeasures, effe
 
 
 def _lines_by_confidence(scored: AnalysedRun) -> list[_LineWithConfidence]:
-    """Return the lines of the run, skipped lines included, from the least confident to the most confident."""
+    """Return the lines of the run, skipped lines included, from the least confident to the most confident.
+
+    `scored.run.links` has the lines of the files, linked to their queries. They may be of several runs.
+    """
     lines: list[_LineWithConfidence] = []
     for response in scored.run.links.responses:
         if response.run_id == scored.run_id:

@@ -31,7 +31,7 @@ BATCH_FILES: Final = (LOCK, *BEGINNINGS)
 RESERVED_NAMES: Final = frozenset({"", ".", "..", *BATCH_FILES})
 """Names that no run and no policy can have: they would hide a file of the batch, or no folder can have them."""
 
-_PAGE: Final = re.compile(r"out(\.[1-9][0-9]*)?\.html", re.ASCII)
+_PAGE_NAME_PATTERN: Final = re.compile(r"out(\.[1-9][0-9]*)?\.html", re.ASCII)
 
 
 def page_name(position: int, run_count: int) -> str:
@@ -46,4 +46,4 @@ def page_name(position: int, run_count: int) -> str:
 
 def is_page(name: str) -> bool:
     """Return whether a file of this name in the folder of a run is a page: `out.html`, `out.2.html`."""
-    return _PAGE.fullmatch(name) is not None
+    return _PAGE_NAME_PATTERN.fullmatch(name) is not None

@@ -16,9 +16,9 @@ from cs_score.verbs.bundle.yaml_text import Value, yaml_text
 LONGEST_KEY: Final = 36
 """Characters that Codabench allows for the key and the title of a column."""
 
-_DECIMALS: Final = 4
-_COMMAND: Final = "python3 /app/program/scoring.py /app/input/ /app/output/"
-_TERMS: Final = "Terms of participation, to be written by the organisers.\n"
+_DECIMAL_PLACES: Final = 4
+_SCORING_COMMAND: Final = "python3 /app/program/scoring.py /app/input/ /app/output/"
+_TERMS_TEXT: Final = "Terms of participation, to be written by the organisers.\n"
 
 SCRIPT: Final = "scoring.py"
 """The script of the scoring program."""
@@ -50,11 +50,11 @@ def codabench_files(
     """
     description = yaml_text(_description(competition, settings))
     program_with_metadata = dict(program_files)
-    program_with_metadata["metadata.yaml"] = yaml_text({"command": _COMMAND}).encode()
+    program_with_metadata["metadata.yaml"] = yaml_text({"command": _SCORING_COMMAND}).encode()
     return {
         "competition.yaml": description.encode(),
         "overview.md": kit_files["README.md"],
-        "terms.md": _TERMS.encode(),
+        "terms.md": _TERMS_TEXT.encode(),
         "reference_data.zip": zip_archive(gold_files),
         "scoring_program.zip": zip_archive(program_with_metadata),
         "starting_kit.zip": zip_archive(kit_files),
@@ -120,5 +120,7 @@ def _leaderboard(settings: Bundle) -> dict[str, Value]:
     for index, measure in enumerate(settings.measures):
         if len(measure) > LONGEST_KEY:
             raise UsageError(f"{measure} is longer than the {LONGEST_KEY} characters of a column: choose --measure")
-        columns.append({"title": measure, "key": measure, "index": index, "sorting": "desc", "precision": _DECIMALS})
+        columns.append(
+            {"title": measure, "key": measure, "index": index, "sorting": "desc", "precision": _DECIMAL_PLACES}
+        )
     return {"title": "Results", "key": "main", "submission_rule": "Force_Last", "columns": columns}

@@ -22,10 +22,10 @@ UPLOADED: Final = "challenge.zip"
 PHASE: Final = "evaluation"
 """The code name of the only phase."""
 
-_DECIMALS: Final = 4
-_ANNOTATIONS: Final = "annotations/reference.zip"
-_PROGRAM: Final = "evaluation_script.zip"
-_END: Final = "2099-12-31 23:59:59"
+_DECIMAL_PLACES: Final = 4
+_ANNOTATIONS_FILE: Final = "annotations/reference.zip"
+_PROGRAM_FILE: Final = "evaluation_script.zip"
+_END_DATE: Final = "2099-12-31 23:59:59"
 _PAGES: Final = {
     "templates/description.html": "<p>{title}</p>\n",
     "templates/evaluation_details.html": "<p>Each submission is scored by cs-score. {measure} ranks.</p>\n",
@@ -40,7 +40,7 @@ _PHASE_SPLIT: Final[Mapping[str, Value]] = {
     "leaderboard_id": 1,
     "dataset_split_id": 1,
     "visibility": 3,
-    "leaderboard_decimal_precision": _DECIMALS,
+    "leaderboard_decimal_precision": _DECIMAL_PLACES,
     "is_leaderboard_order_descending": True,
 }
 """The only pair of a phase and data that are scored in it: its scores go to the leaderboard, which everybody sees."""
@@ -71,8 +71,8 @@ def evalai_files(
     program_package["__init__.py"] = b"from .main import evaluate\n"
     files = {
         "challenge_config.yaml": yaml_text(_description(challenge, settings)).encode(),
-        _ANNOTATIONS: zip_archive(gold_files),
-        _PROGRAM: zip_archive(program_package),
+        _ANNOTATIONS_FILE: zip_archive(gold_files),
+        _PROGRAM_FILE: zip_archive(program_package),
         "starting_kit.zip": zip_archive(kit_files),
     }
     for name, text in _PAGES.items():
@@ -93,10 +93,10 @@ def _description(challenge: Challenge, settings: Bundle) -> dict[str, Value]:
         "terms_and_conditions": "templates/terms_and_conditions.html",
         "submission_guidelines": "templates/submission_guidelines.html",
         "image": "logo.png",
-        "evaluation_script": _PROGRAM,
+        "evaluation_script": _PROGRAM_FILE,
         "published": False,
         "start_date": _first_moment(challenge),
-        "end_date": _END,
+        "end_date": _END_DATE,
         "leaderboard": [{"id": 1, "schema": _leaderboard_schema(settings)}],
         "challenge_phases": [_phase(challenge)],
         "dataset_splits": [{"id": 1, "name": settings.split, "codename": settings.split}],
@@ -127,8 +127,8 @@ def _phase(challenge: Challenge) -> dict[str, Value]:
         "is_public": True,
         "is_submission_public": False,
         "start_date": _first_moment(challenge),
-        "end_date": _END,
-        "test_annotation_file": _ANNOTATIONS,
+        "end_date": _END_DATE,
+        "test_annotation_file": _ANNOTATIONS_FILE,
         "codename": PHASE,
         "max_submissions_per_day": 3,
         "max_submissions_per_month": 30,

@@ -32,7 +32,7 @@ _PURE_WHEEL: Final = "Wheel-Version: 1.0\nGenerator: cs-score\nRoot-Is-Purelib: 
 _OLDEST_GLIBC: Final = 5
 """The second number of the oldest glibc that wheels name: manylinux_2_5."""
 
-_ALIASES: Final = {5: "manylinux1", 12: "manylinux2010", 17: "manylinux2014"}
+_MANYLINUX_ALIAS_BY_MINOR_VERSION: Final = {5: "manylinux1", 12: "manylinux2010", 17: "manylinux2014"}
 """Older names of manylinux platforms, by the second number of their glibc."""
 
 
@@ -74,14 +74,14 @@ def _tags_with_glibc(glibc: int, processor: str) -> list[str]:
     For example `["manylinux_2_5_x86_64", "manylinux1_x86_64"]` for 5 (glibc 2.5) and `x86_64`.
     """
     names = [f"manylinux_2_{glibc}_{processor}"]
-    if glibc in _ALIASES:
-        names.append(f"{_ALIASES[glibc]}_{processor}")
+    if glibc in _MANYLINUX_ALIAS_BY_MINOR_VERSION:
+        names.append(f"{_MANYLINUX_ALIAS_BY_MINOR_VERSION[glibc]}_{processor}")
     return names
 
 
 def _glibc_of_alias(alias: str) -> int:
     """Return the minor version of glibc that belongs to an older platform name: 17 (glibc 2.17) for `manylinux2014`."""
-    for glibc, name in _ALIASES.items():
+    for glibc, name in _MANYLINUX_ALIAS_BY_MINOR_VERSION.items():
         if name == alias:
             return glibc
     raise ValueError(alias)

@@ -22,7 +22,7 @@ from cs_score.tables.layout import Column, Format, Layout, columns
 from cs_score.verbs.diff.evidence_documents import EvidenceDifference, Judgment
 
 _SIDES: Final = (Column("a", "A"), Column("b", "B"))
-_CONTRIBUTION: Final = Column("contribution", format=Format.GAIN)
+_CONTRIBUTION_COLUMN: Final = Column("contribution", format=Format.GAIN)
 
 _SHORT_JUDGMENT: Final = 28
 """The most characters of a judgment in a list about many units."""
@@ -45,7 +45,11 @@ def _group_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
 
 
 _GROUPS: Final = Layout(
-    "groups", "By %:", (*columns("dimension", "group"), *_SIDES, _CONTRIBUTION), _group_rows, split_by="dimension"
+    "groups",
+    "By %:",
+    (*columns("dimension", "group"), *_SIDES, _CONTRIBUTION_COLUMN),
+    _group_rows,
+    split_by="dimension",
 )
 
 
@@ -65,7 +69,7 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
     differing_units = Layout(
         "units",
         f"Each {mode.unit} that counts differently, with what it contributes to the difference:",
-        (_CONTRIBUTION, name, *_SIDES),
+        (_CONTRIBUTION_COLUMN, name, *_SIDES),
         _differing_unit_rows,
         min_rows=1,  # a table without rows is left out
     )

@@ -69,19 +69,19 @@ def _class_rows(difference: RunDifference) -> Iterator[Cells]:
 
 # ---- Tables
 
-_SHARE: Final = Column("contribution", format=Format.CONTRIBUTION)
+_CONTRIBUTION_COLUMN: Final = Column("contribution", format=Format.CONTRIBUTION)
 _SIDES: Final = (Column("a", "A"), Column("b", "B"))
 
 UNITS: Final = Layout(
     "units",
     "Units by their contribution to the difference:",
-    (_SHARE, Column("unit"), *_SIDES),
+    (_CONTRIBUTION_COLUMN, Column("unit"), *_SIDES),
     lambda difference: difference.units,
 )
 GROUPS: Final = Layout(
     "groups",
     "By %:",
-    (Column("dimension"), _SHARE, *columns("group", "n"), *_SIDES),
+    (Column("dimension"), _CONTRIBUTION_COLUMN, *columns("group", "n"), *_SIDES),
     _group_share_rows,
     split_by="dimension",
 )

@@ -12,8 +12,8 @@ from cs_score.tables.layout import text_lines
 from cs_score.verbs.diff.run_difference import RunDifference
 from cs_score.verbs.diff.run_tables import LARGEST_GROUPS, LAYOUTS, RULES, UNITS
 
-_SCREEN: Final = (ScreenTable(UNITS, 7), ScreenTable(LARGEST_GROUPS, 8), ScreenTable(RULES, 5))
-_HINT: Final = "--all shows every unit, group, answer and class; --format json has all of it."
+_TABLES_OF_FIRST_SCREEN: Final = (ScreenTable(UNITS, 7), ScreenTable(LARGEST_GROUPS, 8), ScreenTable(RULES, 5))
+_HINT_AT_OTHER_TABLES: Final = "--all shows every unit, group, answer and class; --format json has all of it."
 
 
 def text_of(difference: RunDifference, terminal_width: int | None, top: int | None = None) -> str:
@@ -26,7 +26,7 @@ def text_of(difference: RunDifference, terminal_width: int | None, top: int | No
     width = prose_width(terminal_width, fits_one_screen=top is None)
     head = heading(difference, "run", width, str(difference.measure))
     if top is None:
-        return "\n".join(first_screen(difference, head, _SCREEN, _HINT, width))
+        return "\n".join(first_screen(difference, head, _TABLES_OF_FIRST_SCREEN, _HINT_AT_OTHER_TABLES, width))
     return "\n".join(_whole_difference(difference, head, terminal_width, top))
 
 

@@ -18,18 +18,18 @@ from cs_score.problems.codes import CODES, Severity
 from cs_score.problems.log import Detail, Place, ProblemLog
 from cs_score.verbs.knowledge_base.assertions import LINK, NAMED, NOMINAL, TYPE, Assertion, ProvenanceList
 
-_BLOCK: Final = 1 << 16
+_BLOCK_SIZE: Final = 1 << 16
 
 # Three kinds of lines: an assertion with nothing to trim or cut off, the type of a node likewise, or any other line.
 # The groups are the columns of `LineColumns`. The characters are listed outright, since to exclude white space instead
 # takes twice the time.
-_SPAN: Final = r"[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++"
-_LINE: Final = re.compile(
+_SPAN_PATTERN: Final = r"[A-Za-z0-9_.+-]++:[0-9]++-[0-9]++"
+_LINE_PATTERN: Final = re.compile(
     r'(:[A-Za-z0-9_]++)\t(?:((?!type|link)[a-z0-9_:.-]++)\t(?:(:[A-Za-z0-9_]++)|("[^\t\n#"\\]*+"))'
-    rf"\t({_SPAN}(?:[;,](?:NIL|{_SPAN}))*+)(?:\t([0-9]++\.[0-9]++))?|type\t([A-Za-z.-]++)\t?)\n|(.*)\n"
+    rf"\t({_SPAN_PATTERN}(?:[;,](?:NIL|{_SPAN_PATTERN}))*+)(?:\t([0-9]++\.[0-9]++))?|type\t([A-Za-z.-]++)\t?)\n|(.*)\n"
 )
-_CONFIDENCE: Final = re.compile(r"\d+(?:\.\d+)?")
-_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_CONFIDENCE_PATTERN: Final = re.compile(r"\d+(?:\.\d+)?")
+_STRING_PATTERN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 COLUMNS: Final = ("SUBJECT", "PREDICATE", "OBJECT", "PROVENANCE", "CONFIDENCE")
 """The names of the columns in reports for programs."""
@@ -197,7 +197,7 @@ class KbFile:
             subject=columns[0],
             predicate=columns[1],
             object=columns[2],
-            is_string=_STRING.fullmatch(columns[2]) is not None,
+            is_string=_STRING_PATTERN.fullmatch(columns[2]) is not None,
             provenance=columns[3] if _has_provenance(columns[1]) else "",
             confidence=confidence,
             comment=comment,
@@ -225,7 +225,7 @@ class KbFile:
         A confidence with an exponent is reported at the line with this number, and repaired: "1e-3" -> "0.001".
         """
         confidence = CERTAIN
-        if _CONFIDENCE.fullmatch(columns[-1]):
+        if _CONFIDENCE_PATTERN.fullmatch(columns[-1]):
             confidence = columns[-1]
             columns = columns[:-1]
         # The reference program also removes a confidence with an exponent before another confidence: of the columns
@@ -286,7 +286,7 @@ def split_lines(block: str) -> list[LineColumns]:
     * A plain type line has its subject and its type.
     * Any other line is unusual, for example because of a comment: it has only its whole text.
     """
-    return _LINE.findall(f"{block}\n")
+    return _LINE_PATTERN.findall(f"{block}\n")
 
 
 def text_blocks(source: Source) -> Iterator[str]:
@@ -296,7 +296,7 @@ def text_blocks(source: Source) -> Iterator[str]:
     are not UTF-8.
     """
     line_count = 0
-    for block in line_blocks(source, _BLOCK):
+    for block in line_blocks(source, _BLOCK_SIZE):
         text = decode_text(block, source.name, line_count)
         if line_count == 0:
             text = text.removeprefix("\ufeff")

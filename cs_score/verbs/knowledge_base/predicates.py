@@ -34,9 +34,9 @@ _MAY_REPEAT: Final = frozenset(
     ("mention", "nominal_mention", "canonical_mention", "normalized_mention", "type", "link")
 )
 _WITHOUT_DOMAIN: Final = _MAY_REPEAT | {"pronominal_mention"}
-_RANKS: Final = {"type": 0, "link": 1, "mention": 2, "canonical_mention": 2}
+_RANK_BY_NAME: Final = {"type": 0, "link": 1, "mention": 2, "canonical_mention": 2}
 
-_CORRECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
+_CORRECTIONS_BY_NODE_TYPE: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "org": {
         "dissolved": ("deprecated", "date_dissolved"),
         "employees": ("deprecated", "employees_or_members"),
@@ -349,9 +349,9 @@ def _correction_of(name: str, node_type: str | None) -> tuple[str, str] | None:
     Return None for any other name. Which names are wrong depends on the type of the subject (`node_type`), such as
     "per"; None if the type is not known.
     """
-    correction_by_name = _CORRECTIONS["any"]
-    if node_type in _CORRECTIONS:
-        correction_by_name = correction_by_name | _CORRECTIONS[node_type]
+    correction_by_name = _CORRECTIONS_BY_NODE_TYPE["any"]
+    if node_type in _CORRECTIONS_BY_NODE_TYPE:
+        correction_by_name = correction_by_name | _CORRECTIONS_BY_NODE_TYPE[node_type]
     return correction_by_name.get(name)
 
 
@@ -390,7 +390,7 @@ def _make_kb_predicate(definition: Predicate, label: str) -> KbPredicate:
         subject_use=use_as(SUBJECT, subject_types),
         object_use=use_as(OBJECT, definition.range),
         label=label,
-        order=(_RANKS.get(name, 3), name),  # relations come after types, links and mentions
+        order=(_RANK_BY_NAME.get(name, 3), name),  # relations come after types, links and mentions
         has_provenance=has_provenance,
         has_domain=name not in _WITHOUT_DOMAIN,
         is_mention=is_mention,

@@ -169,12 +169,12 @@ def _offsets(entry_point: EntryPoint) -> tuple[float, float]:
 
 # ---- Reading a validated knowledge base
 
-_CONFIDENCE: Final = re.compile(r"\d+\.\d+")
-_SPAN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
+_CONFIDENCE_PATTERN: Final = re.compile(r"\d+\.\d+")
+_SPAN_PATTERN: Final = re.compile(r"(.*):(\d+)-(\d+)", re.DOTALL)
 _READ_PART_COUNT: Final = 3
 """The number of parts of a provenance that are read; later parts are further justifications, which no run contains."""
 
-_GENERIC: Final = ".generic"
+_GENERIC_ENDING: Final = ".generic"
 # The endings of predicates that say whether an event took place; lines with the ending ".generic" are not kept.
 _REALIS_ENDINGS: Final = (".actual", ".other")
 
@@ -388,7 +388,7 @@ class ValidatedKb:
         if not columns:
             return
         predicate = columns[1] if len(columns) > 1 else ""
-        confidence = columns.pop() if _CONFIDENCE.fullmatch(columns[-1]) else ""
+        confidence = columns.pop() if _CONFIDENCE_PATTERN.fullmatch(columns[-1]) else ""
         has_provenance = predicate.lower() not in (TYPE, LINK)
         wanted_count = 4 if has_provenance else 3
         if len(columns) != wanted_count:
@@ -408,9 +408,9 @@ class ValidatedKb:
         # The parts that a run may show: a filler, a justification and a base filler, as far as they are there.
         for position in range(_READ_PART_COUNT):
             for span in _spans_of_part(line.provenance, position):
-                if _SPAN.fullmatch(span) is None:
+                if _SPAN_PATTERN.fullmatch(span) is None:
                     raise self._illegal_line_error(f"illegal offset specification: {span}", line.number)
-        if line.predicate.endswith(_GENERIC):
+        if line.predicate.endswith(_GENERIC_ENDING):
             return
         place = first_span(line.provenance)
         docid = "" if place is None else place.docid
@@ -467,7 +467,7 @@ def first_span(provenance: str) -> Span | None:
     spans = _spans_of_part(provenance, 0)
     if not spans:
         return None
-    match = _SPAN.fullmatch(spans[0])
+    match = _SPAN_PATTERN.fullmatch(spans[0])
     if match is None:
         return None
     docid, start, end = match.groups()
@@ -486,8 +486,8 @@ def canonical_part(provenance: str, position: int) -> str:
 
 # ---- Answering queries
 
-_QUOTED: Final = re.compile(r'"(.*)"', re.DOTALL)
-_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_QUOTED_PATTERN: Final = re.compile(r'"(.*)"', re.DOTALL)
+_ESCAPED_PATTERN: Final = re.compile(r"\\(.)", re.DOTALL)
 _WHITE_SPACE: Final = re.compile(SPACE)
 _STRING_TYPE: Final = "STRING"
 
@@ -809,9 +809,9 @@ def _plain_text(text: str) -> str:
 
     `"The \"Boss\""` -> `The "Boss"`.
     """
-    quoted = _QUOTED.fullmatch(text)
+    quoted = _QUOTED_PATTERN.fullmatch(text)
     if quoted is not None:
-        text = _ESCAPED.sub(r"\1", quoted.group(1))
+        text = _ESCAPED_PATTERN.sub(r"\1", quoted.group(1))
     return _WHITE_SPACE.sub(" ", text)
 
 

@@ -268,7 +268,7 @@ def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str)
 # ---- Sentiments
 
 _MENTION_KINDS: Final = {NAMED: "NAM", NOMINAL: "NOM", PRONOMINAL: "PRO"}
-_POLARITIES: Final = {"likes": "pos", "dislikes": "neg"}
+_POLARITY_BY_PREDICATE: Final = {"likes": "pos", "dislikes": "neg"}
 _FIRST_ID: Final = 500_001
 # Ids of documents from discussion forums contain this text. Their posts have several authors.
 _DISCUSSION_FORUM: Final = "_DF_"
@@ -302,7 +302,7 @@ class _MentionsAndSentiments(Struct):
         predicate_name = assertion.predicate.name
         if predicate_name == CANONICAL:
             self.canonical_place_by_node[assertion.subject.name] = assertion.provenance.place or ""
-        elif predicate_name in _POLARITIES:
+        elif predicate_name in _POLARITY_BY_PREDICATE:
             self.sentiments.append(assertion)
         elif predicate_name in _MENTION_KINDS and assertion.span is not None:
             self._add_mention(assertion, assertion.span)
@@ -422,7 +422,7 @@ def _sentiment_xml(sentiment: Assertion, holder: _Mention) -> Iterator[str]:
     Its polarity is "pos" if the holder likes the target, "neg" if the holder dislikes it. `holder` is the mention of
     the node with the sentiment.
     """
-    polarity = _POLARITIES[sentiment.predicate.name]
+    polarity = _POLARITY_BY_PREDICATE[sentiment.predicate.name]
     holder_text = _xml_text(holder.assertion.text)
     holder_attributes = f'ere_id="{holder.id}" {holder.offset_and_length}'
     yield f'          <sentiment polarity="{polarity}" sarcasm="no" confidence="{sentiment.confidence}">\n'
@@ -684,7 +684,7 @@ def differences(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 
 NO_OUTPUT: Final = "none"
 _SINGLE_FILES: Final = ("tac", "edl", "nug")
-_FOLDERS: Final = {"eal": "event_arguments", "sen": "sentiments"}
+_SUBFOLDER_BY_FORMAT: Final = {"eal": "event_arguments", "sen": "sentiments"}
 
 
 class KbOutputs(Record):
@@ -772,7 +772,7 @@ def _possible_paths(folder: str, kb_file: str) -> dict[str, str]:
     """Return the path that the output of each format would have: a file for "tac", a folder for "eal"."""
     name = os.path.basename(name_without_compression(kb_file)).removesuffix(".tac")
     path_by_format = {format_name: f"{folder}/{name}.{format_name}.valid" for format_name in _SINGLE_FILES}
-    for format_name, subfolder in _FOLDERS.items():
+    for format_name, subfolder in _SUBFOLDER_BY_FORMAT.items():
         path_by_format[format_name] = f"{folder}/{subfolder}"
     return path_by_format
 

@@ -634,8 +634,8 @@ def expand_queries(command_line: CommandLine) -> int:
 
 
 # There is no negative number, which would be read as a switch. Numbers with more digits are not accepted.
-_NUMBER: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASCII | re.IGNORECASE)
-_SEED: Final = re.compile(r"\d{1,100}", re.ASCII)
+_NUMBER_PATTERN: Final = re.compile(r"\s*\+?(\d{1,18}(\.\d*)?(e\+?\d{1,2})?)\s*", re.ASCII | re.IGNORECASE)
+_SEED_PATTERN: Final = re.compile(r"\d{1,100}", re.ASCII)
 
 
 @command(
@@ -677,7 +677,7 @@ def samples(command_line: CommandLine) -> int:
 def _read_seed(command_line: CommandLine) -> int:
     """Return the value of --seed. Raises Misuse, an error of wrong usage, if it is not a whole number."""
     seed = command_line.text("--seed")
-    if not _SEED.fullmatch(seed):
+    if not _SEED_PATTERN.fullmatch(seed):
         problem = f"--seed takes a whole number of at least 0, not {seed}"
         raise Misuse(problem, f"ERROR: {problem}")
     return int(seed)
@@ -699,7 +699,7 @@ def _read_number(text: str) -> int | None:
 
     The result is None if the text is not a number.
     """
-    match = _NUMBER.fullmatch(text)
+    match = _NUMBER_PATTERN.fullmatch(text)
     return None if match is None else int(Decimal(match.group(1)))
 
 

@@ -47,7 +47,7 @@ _AGGREGATE_OPTIONS_OF_EVIDENCE: Final = f"--gold --predictions --measure {INTERV
 _OPTIONS_OF_EVERY_PAGE: Final = frozenset(("--output", "--format", "--force", "--quiet"))
 """The options that `report` accepts for every kind of page."""
 
-_PAGE: Final = (
+_RESULT_SECTION: Final = (
     "Result",
     "A page that browsers show offline: scores, error budget, scores by group, what every mistake costs, "
     "and how to make it again. Tables sort, filter and copy; the address holds what is shown. Needs the "
@@ -77,7 +77,7 @@ REPORT_VERB: Final = Verb(
         example="-o report.html $ONE",
     ),
     own_options=OWN_OPTIONS,
-    sections=[_PAGE],
+    sections=[_RESULT_SECTION],
     summary="Make an HTML page of {task} predictions",
 )
 

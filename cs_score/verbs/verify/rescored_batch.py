@@ -55,7 +55,7 @@ class RescoredRun(NamedTuple):
     gold: PreparedGold
 
 
-class BatchRuns:
+class BatchRescorer:
     """Scores recorded runs of a batch again. Gold that several runs share is read once; each run is scored once."""
 
     def __init__(self, places: Places) -> None:
@@ -89,13 +89,13 @@ class BatchRuns:
         # `occurrences` are the problems of a run with their details; a batch without `--problems` does not record them.
         records_problems = isinstance(run, Outcome) and run.occurrences is not None
         recorded_run = _RecordedRun(origin, run.policy, file, records_problems=records_problems)
-        gold = self._read_gold(recorded_run, shared_inputs)
+        prepared_gold = self._read_gold(recorded_run, shared_inputs)
         run_file = BatchRunFile(name=run.run, file=run_input.load())
-        [scored] = gold.score(run_file, [run.policy])  # one policy gives one outcome
-        outcome = scored.outcome
+        [scored_run] = prepared_gold.score(run_file, [run.policy])  # one policy gives one outcome
+        outcome = scored_run.outcome
         if isinstance(run, Outcome):  # it lists the files of the run, so they are made again, too
-            outcome = replace(outcome, files=digest_files(scored.files))
-        return RescoredRun(outcome, gold)
+            outcome = replace(outcome, files=digest_files(scored_run.files))
+        return RescoredRun(outcome, prepared_gold)
 
     def _read_gold(self, run: _RecordedRun, shared_inputs: Sequence[FoundInput]) -> PreparedGold:
         """Return the gold of a run, read from the inputs that it shares with other runs.
@@ -185,12 +185,12 @@ def _files_of_role(inputs: Iterable[FoundInput], role: str) -> tuple[InputFile, 
     return tuple([found_input.load() for found_input in inputs if found_input.role == role])
 
 
-def rescore_run(record: RecordFile, outcome: Outcome, runs: BatchRuns) -> Outcome:
+def rescore_run(record: RecordFile, outcome: Outcome, rescorer: BatchRescorer) -> Outcome:
     """Return the outcome of a run as it would be recorded now; `outcome` is the recorded one.
 
     Raises InputError if the run cannot be scored, NotFoundError for inputs that are missing or changed.
     """
-    rescored_outcome = runs.score(outcome, record.file).outcome
+    rescored_outcome = rescorer.score(outcome, record.file).outcome
     files = _files_to_compare(rescored_outcome.files, outcome.files)
     # The digest checks that nobody has edited the record. So it is computed from the record as it is.
     return replace(rescored_outcome, files=files, digest=digest_of_record(record.json))
@@ -224,7 +224,7 @@ TABLES: Final = ("leaderboard.tsv", "leaderboard.md", "leaderboard.tex", *TABLES
 """The tables of all runs that are not JSON."""
 
 
-class WholeBatch(BatchRuns):
+class WholeBatch(BatchRescorer):
     """A leaderboard and, if there is one, the `batch.json` beside it (the overview), computed again from all runs that
     they record. The recorded outcomes of failed runs are taken over.
 
@@ -373,7 +373,8 @@ class WholeBatch(BatchRuns):
     def _rescored_problems(self, recorded_text: str) -> str:
         """Return the text of the table of problems as it would be now, with the runs in the recorded order.
 
-        A failed run is not scored again, so its problems are taken from `recorded_text`.
+        A failed run is not scored again. Its problems are taken from `recorded_text`, except its remarks and the reason
+        of the failure: these lines are made from the leaderboard.
         """
         recorded_lines_by_key = _problem_lines_by_run_and_policy(recorded_text)
         lines_by_key: dict[str, list[str]] = {run_and_policy: [] for run_and_policy in recorded_lines_by_key}

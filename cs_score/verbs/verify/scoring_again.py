@@ -139,7 +139,8 @@ def _score_runs_separately(call: _RecordedCall) -> Result:
     gold_without_pool = _open_gold(call, replace(call.options, runids=None))
     gold = with_pool(gold_without_pool, _files_of_role(call.inputs, POOL))
     run_files = _files_of_role(call.inputs, RUN)
-    runs = runs_of(run_files, _knowledge_bases(run_files), call.options.runids)
+    knowledge_bases = _knowledge_bases(run_files)  # each is one run; run ids are looked for in the other files only
+    runs = runs_of(run_files, knowledge_bases, call.options.runids)
     problems = gold.problems.copy()  # scoring adds problems, and those of gold must stay as they are
     return score_separately(gold, runs, problems, load=_load_single_run)
 
@@ -232,6 +233,9 @@ def _unrecorded_file_error(role: str, record_file: str, place: str) -> InputErro
 def rescore_predictions(record: RecordFile, head: ScoresHead, places: Places) -> object:
     """Score the predictions of a record again, and return the document that would be recorded now.
 
+    The document has the format of the recorded file: the official measures of the task with the scores as a member, or
+    the scores alone.
+
     `head` has the members of the record that say how they were scored. The inputs are found among `places`. Raises
     InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed.
     """
@@ -251,8 +255,10 @@ def _score_predictions(record: RecordFile, head: ScoresHead, inputs: Sequence[Fo
 
     Raises InputError for invalid options or inputs.
     """
-    options = evidence_arguments(head.task, head.origin.options, record.file, record.inside("origin.options"))
+    # Error messages name the place in the JSON of the record, such as `signature.origin.options`.
+    place_of_options = record.inside("origin.options")
     place_of_inputs = record.inside("origin.inputs")
+    options = evidence_arguments(head.task, head.origin.options, record.file, place_of_options)
     gold = gold_of(head.task, inputs, record.file, place_of_inputs)
     predictions = only_input(inputs, RUN, record.file, place_of_inputs)
     gold_file = None if gold is None else gold.open()

@@ -37,7 +37,7 @@ from cs_score.verbs.batch.store import SIGNATURE, ChangedFileError, check_file
 from cs_score.verbs.verify.differences import ValueDifference, count_numbers, differences, table_differences, value_text
 from cs_score.verbs.verify.places import Places
 from cs_score.verbs.verify.recorded_files import RecordFile, ScoresHead, read_recorded
-from cs_score.verbs.verify.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRuns, WholeBatch, rescore_run
+from cs_score.verbs.verify.rescored_batch import TABLES, TABLES_OF_OVERVIEW, BatchRescorer, WholeBatch, rescore_run
 from cs_score.verbs.verify.scoring_again import RescoredRuns, rescore_predictions, rescore_runs
 
 SCORES_FILE: Final = "out.json"
@@ -162,11 +162,9 @@ def _verify_single_file(path: str, files: Sequence[str], *, is_forced: bool) -> 
     if isinstance(record.members, ScoresHead) and record.members.task == COLD_START:
         yield from _verify_scores_of_runs(record, record.members, places)
         return
-    batch = _whole_batch([record], places)
-    if batch is None:  # scores of predictions, or a single run of a batch
-        yield _verdict_on_record(record, places, runs=BatchRuns(places), batch=None)
-    else:
-        yield _verdict_on_record(record, places, runs=batch, batch=batch)
+    batch = _whole_batch([record], places)  # None for scores of predictions, or for a single run of a batch
+    rescorer = BatchRescorer(places) if batch is None else batch
+    yield _verdict_on_record(record, places, rescorer, batch)
 
 
 def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
@@ -179,11 +177,11 @@ def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
     batch = _whole_batch(records, places)
     # Without a leaderboard (a batch that was stopped) there is no `batch`; then only its runs are verified. Otherwise
     # the batch itself scores the runs again, so that its tables need not score them once more.
-    runs = BatchRuns(places) if batch is None else batch
+    rescorer = BatchRescorer(places) if batch is None else batch
     # A run is misplaced if its folder has the name of another run, or is not in the leaderboard.
     folder_differences_by_file = _differences_of_misplaced_runs(folder, records, batch)
     for record in records:
-        verdict = _verdict_on_record(record, places, runs, batch)
+        verdict = _verdict_on_record(record, places, rescorer, batch)
         folder_differences = folder_differences_by_file.get(record.file, [])
         yield replace(verdict, differences=(*folder_differences, *verdict.differences))
     if batch is not None and batch.was_scored:
@@ -245,7 +243,8 @@ def _verify_scores_of_runs(record: RecordFile, head: ScoresHead, places: Places)
     # Only `score` into a folder writes tables, and none for chosen measures.
     has_tables = os.path.basename(record.file) == SCORES_FILE and not head.measures
     if has_tables:
-        yield from _verify_tables_of_scores(record.file.removesuffix("json"), rescored)
+        path_without_ending = record.file.removesuffix("json")  # `scored/out.`, for tables such as `scored/out.sf`
+        yield from _verify_tables_of_scores(path_without_ending, rescored)
 
 
 def _verify_tables_of_scores(path_without_ending: str, rescored: RescoredRuns) -> Iterator[Verdict]:
@@ -301,8 +300,8 @@ def _without_empty_folders(document: Mapping[str, Json], head: ScoresHead, place
     """Return the document of recorded scores without empty folders and the remarks on them, so that it can be compared.
 
     A record names the folders in which no run was found, in `empty_folders` and in remarks. Scoring again reads only
-    the runs, so its document names no empty folder. A folder that does not exist, or that holds a file, stays in the
-    document with its remark, and both appear as differences.
+    the runs, so its document names no empty folder. A folder stays in the document with its remark if it no longer
+    exists or now holds a run; both appear as differences then.
     """
     empty_folders = [folder for folder in head.empty_folders if places.has_folder_without_runs(folder)]
     other_folders = [folder for folder in head.empty_folders if folder not in empty_folders]
@@ -326,6 +325,7 @@ def _read_batch_records(folder: str) -> list[RecordFile]:
     Raises InputError if there are none, and for tables without the record from which they are computed.
     """
     run_files = _records_of_runs(folder)
+    # A batch has up to two records in JSON (leaderboard.json, batch.json), and tables that are computed from them.
     names = [name for name in (LEADERBOARD, OVERVIEW, *TABLES) if os.path.isfile(os.path.join(folder, name))]
     if not run_files and LEADERBOARD not in names and OVERVIEW not in names:
         raise InputError(f"neither {LEADERBOARD} nor a {SIGNATURE} of a run in it", file=folder)
@@ -463,8 +463,9 @@ def _origin_by_run(board: LeaderboardDocument) -> dict[_RunKey, RunOrigin | Unse
 def _difference_of_name(run_folder: str, outcome: Outcome, batch: WholeBatch | None) -> ValueDifference | None:
     """Return a difference if the folder of a run does not have the run's name, otherwise None.
 
-    The folder is `RUN`, or `POLICY/RUN` if the batch has several policies. Without a leaderboard (`batch` is None)
-    either is right.
+    The folder must be `RUN`, or `POLICY/RUN` if the batch has several policies. Without a leaderboard (`batch` is None)
+    the number of policies is not known, and both folders are right. In place of a computed value, the difference says
+    in which folder the run should be.
     """
     folder_with_policy = os.path.join(outcome.policy, outcome.run)
     if batch is None:
@@ -513,10 +514,12 @@ def _differences_of_missing_folders(missing_runs: Iterable[_RunKey]) -> list[Val
 # ---- One record
 
 
-def _verdict_on_record(record: RecordFile, places: Places, runs: BatchRuns, batch: WholeBatch | None) -> Verdict:
+def _verdict_on_record(
+    record: RecordFile, places: Places, rescorer: BatchRescorer, batch: WholeBatch | None
+) -> Verdict:
     """Return the verdict on scores of predictions, on a run of a batch, or on a record of a whole batch.
 
-    Inputs are found among `places`, and runs of a batch are scored again by `runs`. `batch` is needed for a record of a
+    Inputs are found among `places`; the `rescorer` scores runs of a batch again. `batch` is needed for a record of a
     whole batch. Raises InputError if the record cannot be scored again, NotFoundError for inputs that are missing or
     changed.
     """
@@ -525,19 +528,19 @@ def _verdict_on_record(record: RecordFile, places: Places, runs: BatchRuns, batc
             computed = rescore_predictions(record, record.members, places)
             return _verdict_on_values(record, record.json, computed, _other_versions(record.json))
         if isinstance(record.members, Outcome):
-            return _verdict_on_run(record, record.members, runs)
+            return _verdict_on_run(record, record.members, rescorer)
         assert batch is not None  # `_whole_batch` returned it, because this record belongs to the batch
         return _verdict_on_batch_record(record, batch)
     except ScoringStopped as stop:
         return _stopped_verdict(record, stop)
 
 
-def _verdict_on_run(record: RecordFile, outcome: Outcome, runs: BatchRuns) -> Verdict:
+def _verdict_on_run(record: RecordFile, outcome: Outcome, rescorer: BatchRescorer) -> Verdict:
     """Return the verdict on the record of a run of a batch, which holds its `outcome`, and on the files of the run.
 
     Raises InputError if the run cannot be scored again, NotFoundError for inputs that are missing or changed.
     """
-    rescored_outcome = rescore_run(record, outcome, runs)
+    rescored_outcome = rescore_run(record, outcome, rescorer)
     changed_files = _changed_files(record.file, outcome)
     verdict = _verdict_on_values(record, record.json, rescored_outcome, _other_versions(record.json))
     return replace(verdict, differences=(*changed_files, *verdict.differences))
@@ -620,7 +623,8 @@ def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
     for position, written in enumerate(outcome.files):
         is_file_name = os.path.basename(written.name) == written.name
         if not is_file_name:
-            raise InputError("is no name of a file", file=file, place=f"files[{position}][0]")
+            place_of_name = f"files[{position}][0]"  # the JSON has a list for each file, with its name first
+            raise InputError("is no name of a file", file=file, place=place_of_name)
         if not _is_as_recorded(os.path.join(os.path.dirname(file), written.name), written):
             difference = ValueDifference(f"the file {written.name}", _content_in_words(written), "another file")
             changed_files.append(difference)

@@ -64,17 +64,17 @@ def indented(tree: Tree) -> str:
     return "\n".join(["  " * tree_text.level + tree_text.text for tree_text in walk(tree)])
 
 
-_CONTINUED: Final = "    "
+_CONTINUATION_INDENT: Final = "    "
 """The further indentation of a line that goes on."""
 
-_NARROWEST: Final = 20
+_FEWEST_COLUMNS_OF_TREE: Final = 20
 """The fewest columns to which trees are wrapped."""
 
 
 def _wrapped(tree: Tree, width: int) -> Iterator[str]:
     """Yield the lines of a tree, wrapped to at most `width` columns of a terminal."""
     for tree_text in walk(tree):
-        yield from _wrapped_text(tree_text, max(width, _NARROWEST))
+        yield from _wrapped_text(tree_text, max(width, _FEWEST_COLUMNS_OF_TREE))
 
 
 def _wrapped_text(tree_text: TreeText, width: int) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _add_word(lines: list[str], word: str, indent: str, width: int) -> None:
 
     The first line begins with `indent`, further lines begin with four more spaces. A word longer than a line is split.
     """
-    next_indent = indent + _CONTINUED
+    next_indent = indent + _CONTINUATION_INDENT
     has_words = lines[-1] not in (indent, next_indent)
     longer_line = f"{lines[-1]} {word}" if has_words else f"{lines[-1]}{word}"
     if columns_of(longer_line) <= width:
