@@ -530,7 +530,7 @@ def _estimate_scores(items: Sequence[SampledItem]) -> _RunScores:
     """Return the estimated precision of a run and its estimated number of right answers, from its answers."""
     arrays = _item_arrays(items)
     precision = estimate_score(arrays)
-    right = estimate_score(arrays, is_total=True)
+    right = estimate_score(arrays, is_numerator_only=True)
     return _RunScores(precision, right)
 
 

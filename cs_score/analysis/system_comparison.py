@@ -374,6 +374,7 @@ def _join_comparisons(
     """
     unranked = tuple([name for name in system_names if name not in partial_comparison.systems])
     all_measures = [replace(compared, unranked=unranked) for compared in partial_comparison.measures]
+    # What is said of the comparison as a whole (its settings and notes) comes from that by the primary measure.
     primary_comparison = partial_comparison
     if shared_comparison is not None:
         all_measures += shared_comparison.measures

@@ -147,6 +147,7 @@ def _signature_with_scoring_options(function: Callable[..., object]) -> inspect.
     signature = inspect.signature(function)
     parameters = []
     for parameter in signature.parameters.values():
+        # Annotations are texts here, because their modules have `from __future__ import annotations`.
         if parameter.annotation == "Unpack[ScoringArguments]":
             parameters += _parameters_of(ScoringArguments)
         elif parameter.annotation == "Unpack[CallArguments]":
@@ -202,6 +203,7 @@ def files_of(value: object, name: str) -> list[Input]:
 
     Raises UsageError for a value that is neither a path nor an open file nor a collection of these.
     """
+    # Bytes can be iterated, too, but their numbers would make a strange message: they are refused as a whole.
     is_one_value = _is_file(value) or isinstance(value, bytes | bytearray)
     files: list[Any] = [value]
     if isinstance(value, Iterable) and not is_one_value:
@@ -239,7 +241,8 @@ def resampling_of(
     """
     if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(message_on_many_resamples(f"bootstrap={bootstrap}", "force=True"))
-    # A value that is UNSET is left out of JSON.
+    # A value that is UNSET is left out of JSON. With `can_grow` the comparison raises the default number of resamples
+    # to the number that small p-values need.
     return Resampling(
         resamples=DEFAULT_RESAMPLES if bootstrap is None else bootstrap,
         seed=seed,

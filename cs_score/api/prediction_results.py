@@ -46,7 +46,7 @@ _BEGINNING_OF_SCORE_DOCUMENT: Final = rb'\{\s*"kind":\s*"score"'
 """How the JSON of a result begins: a file that begins otherwise is not overwritten."""
 
 
-class ScoredFiles(NamedTuple):
+class FilesToScore(NamedTuple):
     """The gold standard and the predictions of a scoring, which can be read again, and its options by name."""
 
     gold: Any
@@ -68,7 +68,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         self,
         document: PredictionScores,
         scored_predictions: ScoredPredictions | None = None,
-        files: ScoredFiles | None = None,
+        files: FilesToScore | None = None,
     ) -> None:
         """Make a result from the document with its scores.
 
@@ -309,7 +309,7 @@ class ScoringTask:
 
         Options and errors are the same as for `score`. If the file names no run, its only run is called `""`.
         """
-        files = _scored_files(gold, predictions, self._check_and_convert(options))
+        files = _files_to_score(gold, predictions, self._check_and_convert(options))
         scored_by_run = score_systems(self._mode, files.gold, files.predictions, **files.options)
         return {run: _result_of_run(scored, files) for run, scored in scored_by_run.items()}
 
@@ -338,25 +338,25 @@ def _score(name: str, gold: Lines | None, predictions: Lines, options: Mapping[s
 
     Raises InputError for files that cannot be scored, UsageError for impossible options.
     """
-    files = _scored_files(gold, predictions, options)  # the result keeps the files and options for `rescore`
+    files = _files_to_score(gold, predictions, options)  # the result keeps the files and options for `rescore`
     scored = score_predictions(mode_named(name), files.gold, files.predictions, **files.options)
     document = document_of(scored, with_units=True)
     return EvidenceResult(document, scored, files)
 
 
-def _result_of_run(scored: ScoredPredictions, files: ScoredFiles) -> EvidenceResult:
+def _result_of_run(scored: ScoredPredictions, files: FilesToScore) -> EvidenceResult:
     """Return the result of one run in a file with several runs; its options include the name of the run."""
     options_of_run = asdict(scored.mode.chosen_options)
     document = document_of(scored, with_units=True)
     return EvidenceResult(document, scored, files._replace(options=options_of_run))
 
 
-def _scored_files(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> ScoredFiles:
+def _files_to_score(gold: Lines | None, predictions: Lines, options: Mapping[str, Any]) -> FilesToScore:
     """Return gold and predictions in a form that can be read several times, together with the options.
 
     Raises UsageError for a value that is neither a file nor JSON as Python objects.
     """
-    return ScoredFiles(
+    return FilesToScore(
         gold=None if gold is None else _repeatable(gold, "gold"),
         predictions=_repeatable(predictions, "predictions"),
         options=options,

@@ -132,7 +132,8 @@ def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) 
     `queries` are query files. `pool` are assessment files; without any, every response is unassessed. `expand` is a
     text: each entry point of an LDC query becomes a query of its own, and the names of these queries begin with it.
     `policy` is `kb` (knowledge-base runs), `sf` (slot-filling runs) or a `Policy`. `justifications` limits the
-    justifications of a node (`1:3`); unless given, the limits of a named policy are used. `discipline` says how a
+    justifications of a node: `1:3` allows one per document and three in all. Unless given, the limits of a named policy
+    are used. `discipline` says how a
     response finds its assessment: `ASSESSED`, `STRING_CASE` or `STRING_EXACT`. `query_ids` chooses queries (a file that
     lists them, or their ids), `runids` chooses runs of files that hold several. `samples` is a file of bootstrap
     resamples. `follow` is the edition of the reference whose rules are applied (`3.0`, `2017.1.5`, `2017.2.0`).

@@ -200,7 +200,7 @@ def _ranking_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
         if not run.average_precision:
             continue
         for ranking in run.average_precision.rankings:
-            row_of_ranking = asdict(ranking)
+            row_of_ranking = asdict(ranking)  # with the list of nodes, for which the table has no column
             row_of_ranking["run_id"] = run.run_id
             if not ranking.nodes:
                 yield row_of_ranking
@@ -236,7 +236,7 @@ def _problem_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """
     for problem in document.problems or ():
         for place in problem.places:
-            row = asdict(problem)
+            row = asdict(problem)  # with the list of places, for which the table has no column
             if place is not None:
                 row |= asdict(place)
             yield row

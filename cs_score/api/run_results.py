@@ -501,7 +501,7 @@ def _params_text(result: Result, switches: Sequence[str], prefix: str) -> str:
 def _write_report(result: Result, file: str | os.PathLike[str]) -> None:
     """Write the problem report of a result into a file, with the bytes of `cs-score score -error_file FILE`."""
     report = outputs.whole_report(result)
-    write_whole(file, [outputs.doubly_encoded(report, result.options.edition)])
+    write_whole(file, [outputs.report_bytes(report, result.options.edition)])
 
 
 def _with_bootstrap_of_columns(result: Result, layout: outputs.ColumnLayout) -> Result:

@@ -141,8 +141,9 @@ def align_columns(
 ) -> list[str]:
     """Return a line for each row of a table, with the cells padded so that they form columns.
 
-    All rows have the same number of cells, whose text is printed without escapes. `to_the_right` says for each column
-    whether it is aligned to the right. `gap` separates the columns. `width_of` returns the width of a text.
+    All rows have the same number of cells. Their texts stay as they are: callers escape them beforehand.
+    `to_the_right` says for each column whether it is aligned to the right. `gap` separates the columns. `width_of`
+    returns the width of a text.
     """
     widths = []
     for column in zip(*rows):

@@ -545,7 +545,7 @@ class OwnOption(Record):
         yield PlannedOutput(self.name, path, existing=Existing.RECOGNISED, pattern=pattern)
 
     def _wrong_ending_error(self, path: str) -> UsageError:
-        """Return the error that a path has none of the endings of the formats; it proposes another path."""
+        """Return the error for a path with none of the expected endings, such as `.json`; it proposes another path."""
         *first_endings, last_ending = self.formats
         endings = f"{', '.join(first_endings)} or {last_ending}" if first_endings else last_ending
         return UsageError(

@@ -202,7 +202,7 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def checked_entry(path: str) -> str:
+def checked_file_or_folder(path: str) -> str:
     """Return the path of an entry of a folder, after checking that it is a file or a folder.
 
     Raises InputError for a pipe, a socket or a device, and for a link to one: the user has not named this entry, and
@@ -339,8 +339,8 @@ def read_delimited(file: Input) -> Delimited:
     """Return the table in a file whose columns are separated by tabs or commas; its first line names the columns.
 
     If the first line has no tab, the file is CSV, with commas and quotes. Blank lines are skipped, and white space
-    around cells is dropped. Raises InputError with the line for a row of another number of cells, for a column without
-    a name, for two columns of the same name, and for a file that is no table.
+    around cells is dropped. Raises InputError for a row with a different number of cells (the error gives its line),
+    for a column without a name, for two columns of the same name, and for a file that is no table.
     """
     with open_source(file) as source:
         data = source.read_bytes()

@@ -219,7 +219,7 @@ def _write_error_report(call: Call, result: Result) -> None:
         print_unless_quiet(report + closing)
     else:  # into a file or to standard output; in editions that report first, also to standard error
         report = outputs.whole_report(result)
-        report_bytes = outputs.doubly_encoded(report, call.edition)  # the reference encodes its files twice
+        report_bytes = outputs.report_bytes(report, call.edition)  # the reference encodes its files twice
         terminal.write_report(destination, report, [report_bytes])
 
 
@@ -261,6 +261,7 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
 def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
     """Print on standard error the problems that were found before an error ended the scoring, and then the error.
 
+    Remarks come first: those on the part of the result that exists if scoring was stopped, then those of the error.
     Nothing is printed if standard error cannot be written.
     """
     with contextlib.suppress(OutputError):
@@ -280,4 +281,4 @@ def _write_report_of_failure(call: Call, problems: Sequence[Problem], error: CsS
     # Most editions of the reference encode the report twice, by mistake; its bytes shall be the same.
     report = outputs.stopped_report(problems, error, call.edition) + outputs.MAY_BE_REPLACED
     with contextlib.suppress(OutputError):
-        storage.write_whole(call.error_report.name, [outputs.doubly_encoded(report, call.edition)])
+        storage.write_whole(call.error_report.name, [outputs.report_bytes(report, call.edition)])

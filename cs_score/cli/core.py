@@ -1447,7 +1447,7 @@ def version_text() -> str:
     width = max(len(name) for name in COMMANDS)
     lines = [f"cs-score {VERSION} (follows the Cold Start reference scorer {FOLLOWED_VERSION})\n"]
     for name, entry in COMMANDS.items():
-        if name and entry.followed_version:
+        if name and entry.followed_version:  # the scorer itself, called without a command, has an empty name
             lines.append(f"  {name:<{width}}  follows {entry.followed_version}\n")
     return "".join(lines)
 

@@ -117,7 +117,10 @@ class Runs(Scoring):
 
     @cached_property
     def options_without_run_ids(self) -> Options:
-        """The options for scoring each run separately: the options of the command line without -runids."""
+        """The options for scoring each run separately: the options of the command line without -runids.
+
+        That option has chosen runs when the runs in the files are found, before they are scored.
+        """
         return replace(self.options, runids=None)
 
     def check_options(self) -> None:
@@ -140,6 +143,7 @@ class Runs(Scoring):
         knowledge_bases: list[Input] = list(self.command_line.texts("--knowledge-base"))
         for word in self.run_and_pool_files:
             for file in expand_folder(word):
+                # Knowledge bases are the only files with a converter to a run.
                 if isinstance(file, str) and converter_for(file) is not None:
                     knowledge_bases.append(file)
         return frozenset(knowledge_bases)
@@ -210,7 +214,7 @@ class Runs(Scoring):
         return _joined_parts(runs_and_assessments)
 
     def read_queries_and_find_runs(self) -> RunsWithGold:
-        """Read the queries, and find the runs and the files of assessments without reading them.
+        """Read the queries, and find the runs and the files of assessments without loading them.
 
         The caller can then score the runs against one pool of assessments or against several. Raises UsageError or
         InputError.
@@ -282,7 +286,10 @@ class Runs(Scoring):
         return scored_run
 
     def score_as_far_as_possible(self) -> AnalysedRun:
-        """Load and score the only run, and print remarks on it. If an error stops that, a part of the run is scored.
+        """Load and score the only run, and print remarks on it.
+
+        If an error stops the scoring, the result has the scores of those queries that can be scored; if an error stops
+        the loading, it has no scores.
 
         Raises InputError if nothing could be loaded, UsageError if there are several runs.
         """
@@ -472,7 +479,7 @@ def _refuse_single_run(runs: Sequence[OneRun]) -> None:
 def _check_run_count(runs: Sequence[OneRun], changes: ChangesOfB) -> None:
     """Raise UsageError for a wrong number of runs.
 
-    Two runs are right or, if A and B are the same run with changes, one.
+    Two runs are needed, or one if B is run A with the `changes`.
     """
     needed_count = 2
     needed = "two runs"

@@ -164,7 +164,8 @@ class Verb(NamedTuple):
 def _body_for_task(do_work: Work, task: str) -> Callable[[CommandLine], int]:
     """Return the function that does the work of a verb for a task: it takes a command line and returns a status.
 
-    If the command line has --stage, the work is done for that stage of the task, such as `retrieval` of SciFact.
+    If the command line has --stage, the stage takes the place of the task: stages such as `retrieval` of SciFact are
+    scored as tasks of their own.
     """
 
     def work_for_task(command_line: CommandLine) -> int:

@@ -244,7 +244,7 @@ def _remove_credit(labels: Labels, has_ignored_twin: bool) -> Labels:
     """Return the labels of a response after it has lost its labels RIGHT and REDUNDANT, sorted.
 
     The response gets the label IGNORE instead, unless another line with its line number is ignored already
-    (`has_ignored_twin`).
+    (`has_ignored_twin`). Lines of two files of a run may have the same number.
     """
     new_labels = [label for label in labels if label not in (RIGHT, REDUNDANT)]
     if not has_ignored_twin:
@@ -458,7 +458,7 @@ class _AcceptedClasses:
     def __init__(self, tree: ClassTree) -> None:
         """Take the tree of a query; its classes are added afterwards."""
         self._tree = tree
-        self._names: set[str] = set()
+        self._accepted_class_names: set[str] = set()
         # Inexact answers whose parent class had no accepted answer when they were added; it may get one later.
         self._inexact_without_parent: list[Assessment] = []
 
@@ -468,9 +468,9 @@ class _AcceptedClasses:
         Raises InputError for a correct answer if the parent class has none so far. An inexact answer may come before
         the answer that it depends on, and is checked at the end.
         """
-        self._names.add(name)
+        self._accepted_class_names.add(name)
         parent = self._tree.parent_by_class.get(name, self._tree.root)
-        if parent in self._names or self._tree.is_root(parent):
+        if parent in self._accepted_class_names or self._tree.is_root(parent):
             return
         if assessment.judgment == CORRECT:
             raise _missing_parent_error(assessment, "before it")
@@ -482,7 +482,7 @@ class _AcceptedClasses:
         """Raise InputError for the first inexact answer whose parent class has no accepted answer in the whole pool."""
         for assessment in self._inexact_without_parent:
             parent = self._tree.parent_by_class[tree_name(assessment.value_class)]
-            if parent not in self._names:
+            if parent not in self._accepted_class_names:
                 raise _missing_parent_error(assessment, "in the pool")
 
 
@@ -498,7 +498,11 @@ class _Orphans:
         self._edition = edition
 
     def refuse_or_report(self, orphan: Assessment) -> None:
-        """Report an orphan with its parents. Raises InputError if the edition does not score a pool with orphans."""
+        """Report an orphan with its parents. Raises InputError if the edition does not score a pool with orphans.
+
+        An orphan is a wrong answer to a follow-on query about "Paris", for example, if no assessment accepts "Paris" as
+        an answer. Its parents are the assessments of "Paris".
+        """
         if self._edition.refuses_orphans:
             raise orphan.error(
                 f"a wrong answer to the query {orphan.query.full_id}, which no accepted answer leads to",
@@ -793,16 +797,16 @@ class Counting:
                 right_parents_by_class[class_name] = self._find_right_parents(responses)
         return right_by_class
 
-    def _label_class(self, responses: Sequence[Response], right_parents: Set[str] | None) -> list[Response]:
+    def _label_class(self, responses: Sequence[Response], right_parent_ids: Set[str] | None) -> list[Response]:
         """Label the responses of one class (rule policies), and return the right ones in the order of the policy.
 
         If the policy calls several categories right, the responses of the first of these categories come first.
-        `right_parents` has the short ids of the follow-on queries that are about right answers. It is None at the first
-        hop, whose queries are about no answer.
+        `right_parent_ids` has the short ids of the follow-on queries that are about right answers. It is None at the
+        first hop, whose queries are about no answer.
         """
         responses_by_category: dict[str, list[Response]] = {}
         for response in responses:
-            if right_parents is not None and response.query.short_id not in right_parents:
+            if right_parent_ids is not None and response.query.short_id not in right_parent_ids:
                 category = INCORRECT_PARENT
             else:
                 category = pre_policy_category(self.assessment_by_index.get(response.index))

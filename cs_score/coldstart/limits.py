@@ -124,7 +124,8 @@ class DiscardRules:
         if justifications_per_document is None or len(lines) <= justifications_per_document:
             return False
         # If one document has more lines than allowed, the lines come from at most this number of documents: that
-        # document, and another one for each other line.
+        # document, and another one for each other line. Five lines with a limit of two: a document with three of them
+        # leaves two lines, so that there are at most 5 - 2 = 3 documents.
         most_documents = len(lines) - justifications_per_document
         document_count = len({line.docid for line in lines})
         return document_count <= most_documents

@@ -350,11 +350,14 @@ class Links(Struct, eq=False):
             if follow_on is None:
                 follow_on = FollowOn(short_id, response.query)
                 self.follow_ons[short_id] = follow_on
-            force_setattr(response, "follow_on", follow_on)
+            force_setattr(response, "follow_on", follow_on)  # responses are frozen for all other code
         self.lines_awaiting_follow_on.clear()
 
     def find_follow_on(self, short_id: str) -> FollowOn | None:
-        """Return the follow-on query of this short id, None if no line gives the answer that it is about."""
+        """Return the follow-on query of this short id, None if no line gives the answer that it is about.
+
+        Below the links of a run lie those of gold (`underlying_links`), where the query may be, too.
+        """
         if self.lines_awaiting_follow_on:
             self.make_follow_ons()
         follow_on = self.follow_ons.get(short_id)

@@ -19,7 +19,14 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.runtime import paused_garbage_collection
 from cs_score.base.signature import POOL, RUN
-from cs_score.base.sources import Input, InputDigest, checked_entry, name_of, name_without_compression, open_source
+from cs_score.base.sources import (
+    Input,
+    InputDigest,
+    checked_file_or_folder,
+    name_of,
+    name_without_compression,
+    open_source,
+)
 from cs_score.coldstart import queries, tab_files
 from cs_score.coldstart.file_columns import RUN_2014, RUN_2017, VALUE_TYPES_2016, FileKind, Schema
 from cs_score.coldstart.forms import command_removing_nil_lines, conversion_command, describe_folder, is_nil_line
@@ -295,7 +302,10 @@ class Loading:
             )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know."""
+        """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know.
+
+        They are among the unread lines, because they have fewer columns than the lines of a run.
+        """
         nil_lines = [line for line in tab_file.unread_lines if is_nil_line(tab_files.split_columns(line.text))]
         if nil_lines:
             self.remarks.append(
@@ -1025,7 +1035,7 @@ def expand_folder(file_or_folder: Input) -> list[Input]:
         return [file_or_folder]
     folder = os.fspath(file_or_folder)
     names = [name for name in os.listdir(folder) if _is_member_to_load(name)]
-    return [checked_entry(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
+    return [checked_file_or_folder(f"{folder}/{name}") for name in sorted(names, key=_order_in_folder)]
 
 
 def _is_member_to_load(name: str) -> bool:

@@ -749,7 +749,7 @@ def _policy_side_option(side: PolicySide, meaning: str, signature_rule: Signatur
     """Return the option that sets one side of the policy: `-right`, `-wrong` or `-ignore`.
 
     The value of the option is a tuple of categories, such as `("CORRECT", "INEXACT")`. `meaning` is the sentence of the
-    help, and `signature_rule` makes the part of the option in signatures.
+    help, and `signature_rule` tells how the option is written in a signature.
     """
     name = side.lower()
     return ScoringOption(

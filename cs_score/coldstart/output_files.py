@@ -407,7 +407,7 @@ def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Editi
     return "".join(report_text(problems, edition)) + f"{text}\n"
 
 
-def doubly_encoded(text: str, edition: Edition = LATEST) -> bytes:
+def report_bytes(text: str, edition: Edition = LATEST) -> bytes:
     """Return the bytes of a report as the reference writes them (rule doubly-encoded-report).
 
     Most editions encode the text to UTF-8, read each byte as a character, and encode these characters again.
@@ -835,13 +835,14 @@ def _number_text(number: float | None, is_tab_separated: bool) -> str:
 
 
 def _file_pieces(
-    result: Result, chosen_columns: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals]
+    result: Result, chosen_columns: ColumnLayout, params_content: str, intervals: Sequence[ScoreIntervals]
 ) -> Iterator[_FilePiece]:
     """Yield the pieces of all output files in the order in which they are written to a stream.
 
-    `params` is the content of `.params`. `intervals` has the intervals of each run; it is empty without intervals.
+    `params_content` is the content of the file `.params`. `intervals` has the intervals of each run, and
+    is empty without intervals.
     """
-    yield _FilePiece(_WHOLE_CALL, "params", utf8_blocks([params]))
+    yield _FilePiece(_WHOLE_CALL, "params", utf8_blocks([params_content]))
     for run_number, run in enumerate(result.runs):
         yield from _pieces_of_run(run, run_number, chosen_columns, result.options.edition)
     for run_number, intervals_of_run in enumerate(intervals):
@@ -850,20 +851,20 @@ def _file_pieces(
 
 
 def stream_blocks(
-    result: Result, chosen_columns: ColumnLayout, params: str, intervals: Sequence[ScoreIntervals] = ()
+    result: Result, chosen_columns: ColumnLayout, params_content: str, intervals: Sequence[ScoreIntervals] = ()
 ) -> Iterator[Iterable[bytes]]:
     """Yield the content of all output files in blocks, in the order in which they are written to one stream.
 
-    `.params` comes first, then come the files of each run, then the intervals of all runs.
+    The file `.params` (`params_content`) comes first, then come the files of each run, then the intervals of all runs.
     """
-    for piece in _file_pieces(result, chosen_columns, params, intervals):
+    for piece in _file_pieces(result, chosen_columns, params_content, intervals):
         yield piece.blocks
 
 
 def file_blocks(
     result: Result,
     chosen_columns: ColumnLayout,
-    params: str,
+    params_content: str,
     intervals: Sequence[ScoreIntervals] = (),
     was_stopped: bool = False,
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -874,7 +875,7 @@ def file_blocks(
     """
     # The pieces come run by run, but the files are yielded one by one: all pieces are gathered first. The pieces
     # of a file are joined in the order of the runs.
-    pieces = list(_file_pieces(result, chosen_columns, params, intervals))
+    pieces = list(_file_pieces(result, chosen_columns, params_content, intervals))
     switches = _switches_of_files(result.options, has_intervals=bool(intervals))
     for output in written_outputs(switches, result.options.edition):
         pieces_of_file = [piece for piece in pieces if piece.ending == output.ending]

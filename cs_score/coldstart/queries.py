@@ -490,7 +490,7 @@ def _may_differ_between_parsers(data: bytes) -> bool:
     They may do so if it has another encoding than UTF-8, a document type, or `xml:id`.
     """
     text = data.removeprefix(BOM_UTF8)
-    declaration = b""
+    declaration = b""  # a file without a declaration is usual, too
     if text.startswith(b"<?xml"):
         declaration, _, _ = text.partition(b"?>")
     is_usual_declaration = declaration.strip().lower() in _USUAL_DECLARATIONS

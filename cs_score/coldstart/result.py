@@ -290,7 +290,8 @@ def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
     """Return the table of slot-filling scores (SF) with the tables LDC-MAX and LDC-MEAN, which are made from its rows.
 
     LDC-MAX has the rows of each LDC query's best entry point, LDC-MEAN the means of all its entry points (rules ldc-max
-    and ldc-mean). Both are None if no LDC queries were expanded.
+    and ldc-mean of docs/development/rules.md). Both are None if no LDC query was expanded, that is, replaced by a query
+    for each of its entry points.
     """
     if not queries.ldc_id_by_query:
         return PrecisionRecall(sf, ldc_max=None, ldc_mean=None)

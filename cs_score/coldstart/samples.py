@@ -151,7 +151,7 @@ class _SampleReader:
 
     def _read_sample(self, line: str, line_number: int) -> Sample:
         """Return the sample in a line such as `1 CSX_0001:CSX_ENG_00fb79cef8`. Raises InputError for an illegal id."""
-        label, *draw_texts = _columns(line)
+        label, *draw_texts = _columns(line)  # the number or name of the sample, then an id for each draw
         for text in draw_texts:
             if text not in self._draw_by_text:
                 self._draw_by_text[text] = _read_draw(text, self._file_name, line_number)

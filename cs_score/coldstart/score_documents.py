@@ -669,6 +669,7 @@ def _interval_explanations(scores: RunScoresDocument) -> list[str]:
     sentences: dict[str, None] = {}
     for run in scores.runs:
         if run.intervals:
+            # The text shows limits in brackets after each score: "In brackets: 95 % ..." begins the explanation.
             sentences_on_run = run.intervals.explanation(scores.measures or (), limits_name="In brackets")
             sentences |= dict.fromkeys(sentences_on_run)
     return list(sentences)

@@ -87,9 +87,10 @@ class RowSums:
 
 
 def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
-    """Return the values that a row adds to sums, in the order of `_COUNTED_VALUES` or of `_RANKED_VALUES`.
+    """Return the values that a row adds to sums, in the order of `_COUNTED_VALUES` (rows of a score table).
 
-    They are the scores, whether there is something to be found (0 or 1), 1 for the row itself, and the counts.
+    They are the scores, whether there is something to be found (0 or 1), 1 for the row itself, and the counts. A row of
+    a ranking has no counts; its values are in the order of `_RANKED_VALUES`.
     """
     has_truth = row.ground_truth > 0
     values: tuple[float, ...] = (*row.scores, has_truth, 1)

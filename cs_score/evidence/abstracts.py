@@ -200,7 +200,7 @@ class AbstractsMode(Mode):
     def correct_faults(self, unit: Unit, faults: Iterable[Fault]) -> Any:
         """Return the prediction for a claim after the correction of these faults, as a JSON object."""
         sets_by_abstract = self.gold_sets(unit)
-        evidence = self.predicted_entries(unit)
+        evidence = self.predicted_entries(unit)  # copies of the entries, which the corrections may change
         extra_sentence_faults = []
         for fault in faults:
             if fault.kind == EXTRA_SENTENCE:
@@ -220,11 +220,12 @@ class AbstractsMode(Mode):
         if fault.kind == EXTRA_ABSTRACT:
             del evidence[abstract]
         elif fault.kind == MISSED_ABSTRACT:
-            evidence[abstract] = sets[:1]
+            evidence[abstract] = sets[:1]  # a single whole gold set is right: the others are alternatives
         elif fault.kind == INCOMPLETE_RATIONALE:
             self._complete_nearest_set(evidence[abstract], sets)
         else:  # a wrong label
-            _replace_wrong_labels(evidence[abstract], sets, fault.gold)
+            right_label = fault.gold
+            _replace_wrong_labels(evidence[abstract], sets, right_label)
 
     def _complete_nearest_set(self, entries: Any, sets: list[Entry]) -> None:
         """Add the missing sentences of the nearest gold set of an abstract to the predicted `entries` for it.
@@ -303,8 +304,8 @@ class AbstractCorrectionScorer:
     def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
         """Prepare to score a claim again: group its evidence by abstract.
 
-        `row` holds the counts of the claim before any correction. Raises InputError if the scorer would refuse any
-        prediction for the claim.
+        `row` holds the counts of the claim before any correction. Raises InputError if the scorer would refuse
+        the claim whatever its prediction.
         """
         if unit.prediction is None:  # a missing prediction has another score than one without evidence
             unit = unit._replace(prediction=mode.prediction_from_json({"id": unit.id, "evidence": {}}))

@@ -18,9 +18,9 @@ from msgspec import UNSET
 from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.sources import Source
-from cs_score.evidence import mismatches, reading
+from cs_score.evidence import reading
 from cs_score.evidence.abstracts import KINDS, MISSED_ABSTRACT, AbstractsMode, Claim, Entry, sentence_keys
-from cs_score.evidence.mismatches import DocumentsOfClaim
+from cs_score.evidence.mismatches import MOST_COMPARED, DocumentsOfClaim, document_notices, id_notices, label_notices
 from cs_score.evidence.mode import (
     NONE,
     AnsweredOptions,
@@ -187,7 +187,7 @@ class Claims(AbstractsMode):
         """
         yield from self._missing_gold_notices(gold, predictions, units, table)
         yield from _claim_id_notices(gold, predictions, units)
-        yield from _spelling_notices(units[: mismatches.MOST_COMPARED], (gold.name, predictions.name))
+        yield from _spelling_notices(units[:MOST_COMPARED], (gold.name, predictions.name))
 
     def _missing_gold_notices(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
@@ -206,7 +206,7 @@ class Claims(AbstractsMode):
             return
         predictions_have_citations = any(claim.citations is not UNSET for claim in predictions.content.values())
         has_evidence = any(unit.gold.evidence for unit in units)
-        if predictions_have_citations:  # as only gold should have
+        if predictions_have_citations:  # only gold should cite documents
             yield f"{gold.name}: no claim cites documents, where {predictions.name} does: are the files swapped?"
         elif not has_evidence:
             yield f"{gold.name}: no claim has evidence or cites documents, so that only labels count"
@@ -446,7 +446,8 @@ class Claims(AbstractsMode):
     def _document_parts(self, unit: Unit) -> Iterator[Part]:
         """Yield each document that gold cites for a claim, then each other predicted document, with judgments.
 
-        A cited document that is not predicted has no judgment.
+        Reports call a document an abstract. The key of a document is its number, which is the same for 5 and "5". A
+        cited document that is not predicted has no judgment.
         """
         cited_keys = _document_keys(_cited_unless_malformed(unit.gold))
         predicted_keys = _document_keys(self.predicted_entries(unit))
@@ -520,7 +521,7 @@ def _claim_id_notices(gold: InputContent, predictions: InputContent, units: Iter
     ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
     if ids_without_prediction:
         unknown_ids = [claim.id for key, claim in predictions.content.items() if key not in gold.content]
-        yield from mismatches.id_notices(ids_without_prediction, unknown_ids, (gold.name, predictions.name), "claim")
+        yield from id_notices(ids_without_prediction, unknown_ids, (gold.name, predictions.name), "claim")
 
 
 def _spelling_notices(units: Sequence[Unit], files: tuple[str, str]) -> Iterator[str]:
@@ -530,10 +531,10 @@ def _spelling_notices(units: Sequence[Unit], files: tuple[str, str]) -> Iterator
     """
     answered_units = [unit for unit in units if unit.prediction is not None]
     claims = [_documents_of_claim(unit) for unit in answered_units if unit.gold.evidence]
-    yield from mismatches.document_notices(claims, files, "document")
+    yield from document_notices(claims, files, "document")
     gold_labels = _labels_of([unit.gold for unit in units])
     predicted_labels = _labels_of([unit.prediction for unit in answered_units])
-    yield from mismatches.label_notices(gold_labels, predicted_labels, files)
+    yield from label_notices(gold_labels, predicted_labels, files)
 
 
 def _verdict_faults(unit: Unit) -> list[Fault]:
@@ -573,8 +574,8 @@ def parse_claim(fields: reading.Object) -> Claim:
 def _read_claims(source: Source) -> _ClaimsFile:
     """Return the claims of a file of gold or of predictions, and whether they are rows of the Hugging Face data set.
 
-    If several lines have the same id, the claim of the last line replaces that of the first one and takes its position.
-    Raises InputError for a malformed line.
+    The first line decides whether they are such rows. If several lines have the same id, the claim of the last line
+    replaces that of the first one and takes its position. Raises InputError for a malformed line.
     """
     claims: dict[Hashable, Claim] = {}
     has_hugging_face_rows = False
@@ -582,7 +583,8 @@ def _read_claims(source: Source) -> _ClaimsFile:
         for value in reading.json_lines(source, location, skipped_marks=SKIPPED_MARKS):
             fields = reading.as_object(value, "the line")
             claim = parse_claim(fields)
-            if not claims:
+            is_first_line = not claims
+            if is_first_line:
                 has_hugging_face_rows = _is_hugging_face_row(fields)
             key = as_key(claim.id)
             if key in claims:
@@ -906,10 +908,12 @@ def _explain_label(gold: Claim, prediction: Claim | None) -> str:
 
 def _documents_of_claim(unit: Unit) -> DocumentsOfClaim:
     """Return the documents of a claim in gold and in the prediction, each with the sentences of its first entry."""
-    return DocumentsOfClaim(unit.id, _first_sentences(unit.gold.evidence), _first_sentences(unit.prediction.evidence))
+    return DocumentsOfClaim(
+        unit.id, _sentences_of_first_entries(unit.gold.evidence), _sentences_of_first_entries(unit.prediction.evidence)
+    )
 
 
-def _first_sentences(evidence: object) -> dict[str, list[object]]:
+def _sentences_of_first_entries(evidence: object) -> dict[str, list[object]]:
     """Return the sentences of the first entry for each document: `{"11": [2, 5]}`.
 
     The list of a document is empty if its first entry is malformed.

@@ -19,8 +19,8 @@ from cs_score.base.errors import InputError
 from cs_score.base.records import replace
 from cs_score.base.runtime import Late
 from cs_score.base.sources import Source
-from cs_score.evidence import mismatches, reading
-from cs_score.evidence.mismatches import FactsOfQuestion
+from cs_score.evidence import reading
+from cs_score.evidence.mismatches import FactsOfQuestion, fact_notices, id_notices
 from cs_score.evidence.mode import (
     NONE,
     AnsweredOptions,
@@ -176,15 +176,18 @@ class HotpotQA(Mode):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
-        """Yield notices about gold of another data set, and about ids and facts that gold spells differently."""
+        """Yield notices about gold of another data set, and about ids and facts that gold spells differently.
+
+        `table` has the statistics of the questions, which tell whose facts are wrong.
+        """
         files = (gold.name, predictions.name)
         yield from _other_data_set_notices(units[:QUESTIONS_LOOKED_AT], gold.name)
         ids_without_prediction = [unit.id for unit in units if unit.prediction is None]
         if ids_without_prediction:
             predicted_ids = [*predictions.content[ANSWER], *predictions.content[FACTS]]
-            yield from mismatches.id_notices(ids_without_prediction, predicted_ids, files, "question")
+            yield from id_notices(ids_without_prediction, predicted_ids, files, "question")
         questions = _questions_with_wrong_facts(units, table)
-        yield from mismatches.fact_notices(questions, files)
+        yield from fact_notices(questions, files)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """Return how many questions gold has, and how many answers and lists of facts the predictions have.
@@ -213,7 +216,9 @@ class HotpotQA(Mode):
                 facts_agreement = _agreement_of_facts(unit, location)
         if ANSWER in prediction and FACTS in prediction:
             joint = joint_agreement(answer_agreement, facts_agreement)
-        return 1, *answer_agreement, *facts_agreement, *joint
+        question_count = 1  # the first column counts the questions
+        # Each agreement has the fields em, f1, precision and recall.
+        return question_count, *answer_agreement, *facts_agreement, *joint
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
         """Yield the lines that explain a question: its answers, its facts, and the twelve values of its row.
@@ -391,7 +396,7 @@ def _questions_on_lines(text: str, decoder: json.JSONDecoder) -> list[Any] | Non
 
     Return None for any other text.
     """
-    questions = reading.lines_in(text, decoder)
+    questions = reading.json_values_of_lines(text, decoder)
     if questions is None:
         return None
     have_form_of_data_set = forms.questions_of_data_set(questions) is not None
@@ -441,7 +446,7 @@ def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
 
     `text` is the text of the file: a line for each object, or one JSON value with all of them.
     """
-    form_and_content = forms.predictions_by_question(_value_of_text(text))
+    form_and_content = forms.recognise_predictions(_value_of_text(text))
     if form_and_content is None:
         return None
     form, content = form_and_content
@@ -450,7 +455,7 @@ def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
 
 def _value_of_text(text: str) -> Any:
     """Return the JSON value of a text, or the list of its values if it has one on each line; None if it is no JSON."""
-    line_values = reading.lines_in(text)
+    line_values = reading.json_values_of_lines(text)
     if line_values is None:  # perhaps a JSON value over several lines
         try:
             return json.loads(text)

@@ -394,8 +394,9 @@ class Mode(ABC):
     def result_of(self, files: FilesRead, system: str, progress: Progress) -> ScoredPredictions:
         """Return the result of a system, given its name, which is one of `files.systems`.
 
-        A copy of this mode scores the system. Another copy, without the measures that have no value, makes the report.
-        `progress` shows how far scoring is. Raises InputError for files that cannot be scored.
+        A mode is a task with its options. A copy of this one scores the system. Another copy, without the measures that
+        have no value, makes the report. `progress` shows how far scoring is. Raises InputError for files that cannot be
+        scored.
         """
         system_mode = self.mode_for_system(system, files.systems)
         pairs, pairing_notices = system_mode.pair_units(files.gold, files.predictions, system_mode.chosen_options)
@@ -404,6 +405,7 @@ class Mode(ABC):
         table = UnitTable(ids, system_mode.columns, system_mode.rows_of(units, progress))
         undefined = system_mode.undefined_measures(units, table)
         report_mode = system_mode.without_measures(undefined)  # the report shows only measures with a value
+        sentences_above_scores = tuple(report_mode.head(units, table))
         return ScoredPredictions(
             mode=report_mode,
             units=units,
@@ -413,7 +415,7 @@ class Mode(ABC):
             origin=report_mode._origin_of(files, units, table),
             contents=report_mode.contents(files.gold_content, files.predictions.content, table),
             undefined=undefined,
-            head=tuple(report_mode.head(units, table)),
+            head=sentences_above_scores,
             system=system,
         )
 
@@ -422,7 +424,7 @@ class Mode(ABC):
     ) -> tuple[str, ...]:
         """Return the notices for the user: how the files were read and paired, what explains low scores, and remarks.
 
-        `table` has the statistics of the units.
+        `table` has the statistics of the units. `files.gold` is None if the task scores predictions without gold.
         """
         notices = list(files.predictions.notices)
         if files.gold is not None:
@@ -475,8 +477,8 @@ class Mode(ABC):
         if has_chosen_system:
             return ()
         try:
-            read_content = self.predictions  # the method that reads predictions in a task
-            content = read_input(predictions, "predictions", read_content, has_lines=self.has_lines)
+            read_predictions = self.predictions  # the method of each task that reads a file of predictions
+            content = read_input(predictions, "predictions", read_predictions, has_lines=self.has_lines)
             return self.systems(content)
         except InputError:
             return ()

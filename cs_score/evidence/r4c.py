@@ -153,7 +153,7 @@ class InstanceEvaluation(NamedTuple):
 class References(NamedTuple):
     """The reference derivations of an instance as the file has them, and the orders in which they are tried.
 
-    `orders` has an order for each of the three evaluations.
+    `orders` has an order for each of the three evaluations: the positions of the references that were drawn for it.
     """
 
     derivations: object
@@ -274,10 +274,11 @@ class R4C(Mode):
             references = _read_references(unit.gold)
             comparison = _compare_with_references(predicted, references)
             evaluations = []
-            # The orders are those of the evaluations e, r and er, as `EVALUATIONS` has them.
-            for order, evaluation_name in zip(unit.gold.orders, EVALUATIONS):
+            # The positions of the references that were drawn for each of the evaluations e, r and er: (2, 0).
+            drawn_references_by_evaluation = dict(zip(EVALUATIONS, unit.gold.orders))
+            for evaluation_name, drawn_references in drawn_references_by_evaluation.items():
                 weight_function = _WEIGHTS_BY_EVALUATION[evaluation_name]
-                evaluations.append(_choose_reference(comparison, order, weight_function))
+                evaluations.append(_choose_reference(comparison, drawn_references, weight_function))
         return evaluations
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
@@ -415,14 +416,18 @@ def _choose_reference(
     """
     # A row for each predicted fact, and a column for each fact of the references.
     weights = weight_function(comparison.heads, comparison.relations, comparison.tails)
-    alignments = [align(weights[:, comparison.columns_of_reference[position]]) for position in order]
+    alignments = []
+    for position in order:
+        columns = comparison.columns_of_reference[position]  # those of the facts of this reference
+        alignments.append(align(weights[:, columns]))
     totals = tuple([total_weight(alignment) for alignment in alignments])
     best_trial = totals.index(max(totals))  # the first of equal ones
+    best_position = order[best_trial]
     return InstanceEvaluation(
         order=order,
         totals=totals,
         predicted_facts=comparison.predicted_facts,
-        gold_facts=comparison.references[order[best_trial]],
+        gold_facts=comparison.references[best_position],
         pairs=alignments[best_trial],
     )
 

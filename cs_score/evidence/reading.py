@@ -242,7 +242,7 @@ def json_document(source: Source, decoder: json.JSONDecoder = _DECODER) -> objec
     return document_in(document_text(source), source.name, decoder)
 
 
-def lines_in(text: str, decoder: json.JSONDecoder = _DECODER) -> list[Any] | None:
+def json_values_of_lines(text: str, decoder: json.JSONDecoder = _DECODER) -> list[Any] | None:
     """Return the JSON value of each line of a text. Blank lines are left out.
 
     Return None if any other line is not JSON.

@@ -157,13 +157,16 @@ def score_lines(
 
 
 def report_text(result: ScoredPredictions) -> str:
-    """Return the report of a result: the inputs, the headline measure, all measures, and the signature."""
+    """Return the report of a result: the inputs, the headline measure, all measures, and the signature.
+
+    `result.head` has the sentences above the scores, such as one on the number of answers scored.
+    """
     first_line = _first_line(result)
     lines = [first_line]
     lines += _lines_about_inputs(result, first_line)  # if the first line is wide, these lines are made narrow
-    lines += head_lines(result.head)
+    lines += lines_of_sentences(result.head)
     lines.append("")
-    lines += _headline_lines(result)
+    lines += _lines_on_headline_measure(result)
     lines += _lines_of_tables(result)
     lines.append("")
     for measure, reason in result.undefined.items():
@@ -187,7 +190,10 @@ def _first_line(result: ScoredPredictions) -> str:
 
 
 def _lines_of_tables(result: ScoredPredictions) -> list[str]:
-    """Return the lines of the table of scores, and below it the further table that some tasks have."""
+    """Return the lines of the table of scores, and below it the further table that some tasks have.
+
+    The further table of a SciFact stage, for example, counts documents by their gold label and predicted label.
+    """
     totals = result.table.sums()
     total_by_column = dict(zip(result.table.columns, totals))
     lines = score_lines(result.mode, result.scores, total_by_column, result.undefined)
@@ -229,7 +235,7 @@ def _rows_about_inputs(result: ScoredPredictions) -> list[tuple[str, str, str]]:
     return rows
 
 
-def head_lines(head: Iterable[str]) -> list[str]:
+def lines_of_sentences(head: Iterable[str]) -> list[str]:
     """Return a blank line and then the sentences that introduce a report, in lines that fit the width of a screen.
 
     The list is empty if there is no sentence.
@@ -240,7 +246,7 @@ def head_lines(head: Iterable[str]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def _headline_lines(result: ScoredPredictions) -> list[str]:
+def _lines_on_headline_measure(result: ScoredPredictions) -> list[str]:
     """Return lines with the headline measure, its score, and why it is the headline measure, then a blank line.
 
     The list is empty if the measure has no score, or if no reason is known.
@@ -308,7 +314,7 @@ def _add_limits(rows: Iterable[dict[str, object]], intervals: ScoreIntervals) ->
 class _ScoresWithNotes(NamedTuple):
     """A table of scores, the lines above it, sentences about its confidence intervals, and the signature."""
 
-    head: Sequence[str]
+    lines_above: Sequence[str]
     table: Table
     explanation: Sequence[str]
     signature: str
@@ -319,10 +325,13 @@ def format_scores(
 ) -> str:
     """Return the scores in a format: text, tsv, markdown or latex.
 
-    `measures` are patterns of measures to show; if there are none, all measures are shown. The text of all measures is
-    a report, with a table of the intervals below it. In tsv, the limits and the settings of the intervals are columns.
-    In every other case, the limits are columns, and sentences below the table explain them. Raises UsageError for a
-    pattern that matches no measure.
+    `measures` are patterns of measures to show; if there are none, all measures are shown. Three things can result:
+
+    - text without patterns: the report of the result, with a table of the intervals below it
+    - tsv: a table for programs, with the limits and the settings of the intervals as columns
+    - otherwise: a table for people, with the limits as columns, and sentences below it that explain them
+
+    Raises UsageError for a pattern that matches no measure.
     """
     if format_ == "text" and not measures:
         report = report_text(result)
@@ -332,7 +341,7 @@ def format_scores(
         table_for_programs = scores_table(document, for_programs=True)
         return b"".join(layout.tsv(table_for_programs)).decode()
     scores_with_notes = _ScoresWithNotes(
-        head=_head_of_table(result),
+        lines_above=_lines_above_table(result),
         table=scores_table(document, for_programs=False),
         explanation=[] if intervals is None else intervals.explanation(list(document.scores)),
         signature=str(result.origin.signature),
@@ -353,7 +362,7 @@ def _select_scores(document: PredictionScores, patterns: Sequence[str]) -> Predi
     return replace(document, scores={name: document.scores[name] for name in names})
 
 
-def _head_of_table(result: ScoredPredictions) -> list[str]:
+def _lines_above_table(result: ScoredPredictions) -> list[str]:
     """Return the line above a table of scores, if only answered units were scored: "scifact: 280 of 300 claims"."""
     if result.origin.answered_count_text is None:
         return []
@@ -372,8 +381,8 @@ def _format_with_notes(format_: str, scores: _ScoresWithNotes) -> str:
 def _text_with_notes(scores: _ScoresWithNotes) -> str:
     """Return a table as text. Its head is above it; sentences about its intervals and the signature are below it."""
     lines = []
-    if scores.head:
-        lines += [*scores.head, ""]
+    if scores.lines_above:
+        lines += [*scores.lines_above, ""]
     _blank_line, *table_lines = layout.text_lines(scores.table, None)
     lines += table_lines
     lines += _wrap_all(scores.explanation)
@@ -384,8 +393,8 @@ def _text_with_notes(scores: _ScoresWithNotes) -> str:
 def _markdown_text(scores: _ScoresWithNotes) -> str:
     """Return a table in Markdown. Its head is above it, and a list of sentences about its intervals is below it."""
     lines = []
-    if scores.head:
-        lines += [*scores.head, ""]
+    if scores.lines_above:
+        lines += [*scores.lines_above, ""]
     lines += layout.markdown(scores.table)
     if scores.explanation:
         lines.append("")
@@ -396,7 +405,7 @@ def _markdown_text(scores: _ScoresWithNotes) -> str:
 def _latex_text(scores: _ScoresWithNotes) -> str:
     """Return a table in LaTeX. Its head is above it, as comments; sentences about its intervals are below it."""
     lines = [r"% \usepackage{booktabs}"]
-    lines += [f"% {line}" for line in scores.head]
+    lines += [f"% {line}" for line in scores.lines_above]
     lines += layout.latex(scores.table)
     if scores.explanation:
         lines.append("")

@@ -19,9 +19,9 @@ from cs_score.base.display import number_with_noun
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
 from cs_score.base.sources import Source
-from cs_score.evidence import mismatches, reading
+from cs_score.evidence import reading
 from cs_score.evidence.abstracts import AbstractsMode, Claim, Entry, extra_sentences, sentence_keys
-from cs_score.evidence.mismatches import DocumentsOfClaim
+from cs_score.evidence.mismatches import MOST_COMPARED, DocumentsOfClaim, document_notices
 from cs_score.evidence.mode import Contents, PairedUnit, Part, Progress, Row, Unit, left_out_notices, report_rows
 from cs_score.evidence.reading import InputContent, as_key, braced_text, quoted, short_text, text_of
 from cs_score.measures import Divide, measure_names, precision_recall_f1
@@ -82,13 +82,13 @@ class LabelledSentences(NamedTuple):
 class AbstractVerdict(NamedTuple):
     """The judgment of the prediction for an abstract. Sentences are represented by their keys (`as_key`).
 
-    `leading_count` is the number of leading predicted sentences that count for the abstract. `contained_set` is the
-    first gold set all of whose sentences are among them, or None if there is no such set. `correct_sentences` are the
-    sentences of all gold sets that are predicted completely.
+    Only the first predicted sentences of an abstract count for its rationale. `counted_sentence_limit` is their number,
+    and `contained_set` the first gold set all of whose sentences are among them, or None if there is no such set.
+    `correct_sentences` are the sentences of all gold sets that are predicted completely.
     """
 
     is_label_right: bool
-    leading_count: int
+    counted_sentence_limit: int
     contained_set: frozenset[Hashable] | None
     correct_sentences: frozenset[Hashable]
 
@@ -167,6 +167,7 @@ class SciFact(AbstractsMode):
         matched by id. If an id is repeated, its first claim is paired with its first prediction, its second claim with
         its second prediction, and so on. Raises InputError if the files have different claims.
         """
+        # With the option `answered_only` only claims with a prediction are scored.
         scored = select_scored_claims(gold, predictions, options)
         _check_claims(scored.gold, predictions, any_order=options.any_order)
         claims: list[Claim] = scored.gold.content
@@ -180,17 +181,17 @@ class SciFact(AbstractsMode):
     ) -> Iterator[str]:
         """Yield a notice if gold has no evidence at all, and otherwise notices about different spellings.
 
-        Labels of gold may be unknown. Ids of abstracts and sentence numbers of the predictions may have other spellings
-        than in gold.
+        These are about unknown labels in gold, and about ids of abstracts and sentence numbers with other spellings in
+        the predictions than in gold.
         """
         has_evidence = any(unit.gold.evidence for unit in units)
         if units and not has_evidence:
             yield f"{gold.name}: no claim has evidence, so that every measure is 0"
             return
-        first_units = units[: mismatches.MOST_COMPARED]
+        first_units = units[:MOST_COMPARED]
         yield from _unknown_label_notices(first_units, gold.name)
         claims = [_documents_of_claim(unit) for unit in first_units]
-        yield from mismatches.document_notices(claims, (gold.name, predictions.name), "abstract")
+        yield from document_notices(claims, (gold.name, predictions.name), "abstract")
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
         """Return how many claims, abstracts and evidence sentences gold has, and how many the predictions have.
@@ -224,9 +225,10 @@ class SciFact(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         """Return the counts of a claim in the order of the columns.
 
-        They are the relevant and the retrieved abstracts, the relevant and the retrieved sentences, and the four counts
-        of correct ones (`_count_correct`). A sentence counts as often as it is listed. Raises InputError, with the
-        abstract, if a predicted sentence is in several gold sets.
+        They are the relevant and the retrieved abstracts, the relevant and the retrieved sentences, the abstracts with
+        the right label and those also rationalized, the correct sentences, and the correct sentences of abstracts with
+        the right label. A sentence counts as often as it is listed. Raises InputError, with the abstract, if a
+        predicted sentence is in several gold sets.
         """
         sets_by_abstract = unit.gold.evidence
         entry_by_abstract = unit.prediction.evidence
@@ -336,8 +338,9 @@ class SciFact(AbstractsMode):
 def _parts_of_gold_abstract(
     abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None
 ) -> Iterator[Part]:
-    """Yield an abstract of gold, each of its gold sets, and each predicted sentence in no gold set, with judgments.
+    """Yield the parts of an abstract of gold: the abstract, its gold sets, and predicted sentences in no gold set.
 
+    A part is one of these together with its judgment and its faults.
     `sets` are the gold sets of the abstract. `entry` is its prediction, or None if the abstract is not predicted.
     """
     yield _abstract_part(abstract, sets, entry)
@@ -345,7 +348,7 @@ def _parts_of_gold_abstract(
     if entry is not None:
         predicted_keys = sentence_keys(entry.sentences)
     for number, gold_set in enumerate(sets, start=1):
-        yield _set_part(abstract, number, gold_set, predicted_keys)
+        yield _part_of_gold_set(abstract, number, gold_set, predicted_keys)
     if entry is not None:
         yield from _extra_sentence_parts(abstract, sets, entry)
 
@@ -369,7 +372,8 @@ def count_sentences(sets: Iterable[LabelledSentences]) -> int:
 def _abstract_part(abstract: str, sets: Sequence[LabelledSentences], entry: LabelledSentences | None) -> Part:
     """Return an abstract of gold with the judgment of its prediction.
 
-    `sets` are its gold sets. `entry` is its prediction, or None if the abstract is not predicted.
+    `sets` are its gold sets. `entry` is its prediction, or None if the abstract is not predicted. An abstract is
+    rationalized if its label is right and its first predicted sentences (three or a few more) contain a whole gold set.
     """
     if entry is None:
         return Part(noun="abstract", value=abstract, is_right=False, judgment=None)
@@ -379,11 +383,13 @@ def _abstract_part(abstract: str, sets: Sequence[LabelledSentences], entry: Labe
     elif verdict.is_rationalized:
         judgment = f"{entry.label}, rationalized"
     else:
-        judgment = f"{entry.label}, no whole gold set among its first {verdict.leading_count} sentences"
+        judgment = f"{entry.label}, no whole gold set among its first {verdict.counted_sentence_limit} sentences"
     return Part(noun="abstract", value=abstract, is_right=verdict.is_label_right, judgment=judgment)
 
 
-def _set_part(abstract: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]) -> Part:
+def _part_of_gold_set(
+    abstract: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]
+) -> Part:
     """Return a gold set of an abstract with its judgment: it is right if all of its sentences are predicted.
 
     `number` is the number of the set in the abstract, from 1. `predicted_keys` are the keys (`as_key`) of the sentences
@@ -454,10 +460,11 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
     """
     claims = []
     null_or_list_count = 0  # of lines whose evidence is null or an empty list
+    no_id: list[object] = []  # messages leave out a list in a place, and so name no claim
     with reading.ErrorLocation() as location:
         for value in reading.json_lines(source, location):
             fields = reading.as_object(value, "the line")
-            location.place["claim"] = fields.get("id", [])  # a list is left out of messages
+            location.place["claim"] = fields.get("id", no_id)
             claims.append(_parse_claim(fields, read_evidence))
             null_or_list_count += is_empty_evidence(fields["evidence"])
     if not null_or_list_count:
@@ -736,7 +743,7 @@ def _check_claims(gold: InputContent, predictions: InputContent, *, any_order: b
     mismatch = _compare_ids(gold_ids, predicted_ids, (gold.name, predictions.name))
     if not any_order:
         raise mismatch.error_of_matching_by_position()
-    if mismatch.is_other_order:
+    if mismatch.is_other_order:  # the same ids in another order, which `any_order` allows
         return
     raise mismatch.error_of_matching_by_id()
 
@@ -763,7 +770,7 @@ def _compare_ids(gold_ids: list[Hashable], predicted_ids: list[Hashable], file_n
 
 
 _VERDICT_ON_IRRELEVANT: Final = AbstractVerdict(
-    is_label_right=False, leading_count=SENTENCE_CAP, contained_set=None, correct_sentences=frozenset()
+    is_label_right=False, counted_sentence_limit=SENTENCE_CAP, contained_set=None, correct_sentences=frozenset()
 )
 """The verdict on the prediction for an abstract that has no evidence in gold."""
 
@@ -820,11 +827,11 @@ def judge_abstract(sets: Sequence[LabelledSentences] | None, entry: LabelledSent
     keys_of_sets = [sentence_keys(gold_set.sentences) for gold_set in sets]
     predicted_keys = [as_key(sentence) for sentence in entry.sentences]
     length_of_shortest_set = min([len(keys) for keys in keys_of_sets])
-    leading_count = max(SENTENCE_CAP, length_of_shortest_set)
-    leading_keys = frozenset(predicted_keys[:leading_count])
+    counted_sentence_limit = max(SENTENCE_CAP, length_of_shortest_set)
+    leading_keys = frozenset(predicted_keys[:counted_sentence_limit])
     return AbstractVerdict(
         is_label_right=entry.label == sets[0].label,  # all gold sets of an abstract have the same label
-        leading_count=leading_count,
+        counted_sentence_limit=counted_sentence_limit,
         contained_set=_first_contained_set(keys_of_sets, leading_keys),
         correct_sentences=_find_correct_sentences(keys_of_sets, frozenset(predicted_keys)),
     )
@@ -835,7 +842,8 @@ def _first_contained_set(
 ) -> frozenset[Hashable] | None:
     """Return the first gold set of an abstract that the leading predicted sentences contain; None if there is none.
 
-    A set consists of keys of sentence numbers: texts that are the same for equal numbers, such as 2 and 2.0.
+    Only the leading sentences of a prediction count, usually the first three (`SENTENCE_CAP`). A set consists of keys
+    of sentence numbers: texts that are the same for equal numbers, such as 2 and 2.0.
     """
     for keys in keys_of_sets:
         if keys <= leading_keys:
@@ -928,7 +936,7 @@ def _explain_verdict(verdict: AbstractVerdict) -> Iterator[str]:
     rationalized_outcome = "correct" if verdict.is_rationalized else "wrong"
     labels = "labels agree" if verdict.is_label_right else "labels differ"
     contained_set = "no whole gold set" if verdict.contained_set is None else braced_text(verdict.contained_set)
-    leading_sentences = f"the first {verdict.leading_count} sentences contain {contained_set}"
+    leading_sentences = f"the first {verdict.counted_sentence_limit} sentences contain {contained_set}"
     yield f"  label only       {label_only_outcome}: {labels}"
     yield f"  rationalized     {rationalized_outcome}: {labels}, {leading_sentences}"
 

@@ -433,7 +433,10 @@ class Rationale(Stage):
             yield from _explain_sentences(sets_by_document.get(document, ()), sentences_by_document.get(document))
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the judged parts of a claim: each gold set, then each predicted sentence that is in no gold set."""
+        """Yield the judged parts of a claim: each gold set, then each predicted sentence that is in no gold set.
+
+        They are the same for every `measure`.
+        """
         sets_by_document = unit.gold.evidence
         sentences_by_document = unit.prediction.content
         for document, sets in sets_by_document.items():
@@ -629,10 +632,11 @@ class Label(Stage):
         return read_labelled_sets(value, one_label=True)
 
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
-        """Return the accuracy, then precision, recall and F1 of each label, then two means of F1, as in `rows`.
+        """Return the accuracy, then precision, recall and F1 of each label, then two means of F1.
 
-        `sums` are the cells of the confusion table. `macro_f1` is the mean over the labels that occur in gold or in the
-        predictions. `macro_f1_without_nei` is the mean over the two labels other than NOT_ENOUGH_INFO.
+        This is the order of the measures in `rows`, the rows of the report. `sums` are the cells of the confusion
+        table. `macro_f1` is the mean over the labels that occur in gold or in the predictions. `macro_f1_without_nei`
+        is the mean over the two labels other than NOT_ENOUGH_INFO.
         """
         counts_of_labels = _count_by_label(sums)
         right_count = sum([counts.right for counts in counts_of_labels])
@@ -645,7 +649,8 @@ class Label(Stage):
             f1_values.append(f1)
         macro_f1 = _mean_f1(f1_values, _count_labels_that_occur(counts_of_labels), divide)
         f1_values_without_nei = [f1 for label, f1 in zip(LABELS, f1_values) if label != NOT_ENOUGH_INFO]
-        # The number of labels in the second mean. It is an array of twos if the sums are arrays, which `divide` needs.
+        # The number of labels in the second mean. `divide` needs an array if the sums are arrays: adding zeros of their
+        # shape makes an array of twos.
         two_labels = 2 + 0 * document_count
         return *scores, macro_f1, _mean_f1(f1_values_without_nei, two_labels, divide)
 
@@ -813,7 +818,8 @@ def _mean_f1(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
     quotients = []
     for f1 in f1s:
         is_undefined = f1.denominator == 0  # a truth value, or an array of them
-        denominator = f1.denominator + is_undefined  # where F1 is 0 / 0, this is 1, so that the quotient is 0
+        # True counts as 1: where F1 is 0 / 0, the denominator becomes 1, so that the quotient is 0.
+        denominator = f1.denominator + is_undefined
         quotients.append(f1.numerator / denominator)
     return Ratio(sum(quotients), label_count)
 

@@ -24,7 +24,7 @@ SIDE_BY_VALUE: Final = {1.0: "right", 0.5: "half", 0.0: "wrong", None: "ignored"
 """The side of the policy to which a line belongs, in words, by the value of the line."""
 
 
-def kinds_of(policy: LabelPolicy) -> tuple[str, ...]:
+def fault_kinds_of(policy: LabelPolicy) -> tuple[str, ...]:
     """Return the kinds of faults, in the order in which an analysis corrects them one after the other.
 
     Each label that the policy counts as wrong makes a kind of its own. If INCORRECT is the only such label, the kinds
@@ -65,7 +65,8 @@ def _answer_part(judgment: JudgedLine) -> Part:
 def _class_parts(classes_found: frozenset[str], gold: UnitGold) -> Iterator[Part]:
     """Yield each equivalence class of a unit, which is right if an answer finds it.
 
-    If further answers are missing, for which there is no class, a last part has no name.
+    A unit may want more answers than it has classes. If such answers are missing, a last part without a name stands for
+    them.
     """
     fault_by_class = {fault.part: fault for fault in _faults_of_missed_classes(classes_found, gold)}
     for name in weight_by_class(gold):
@@ -134,6 +135,7 @@ def _faults_of_missed_classes(classes_found: frozenset[str], gold: UnitGold) -> 
     also want more answers than it has classes. A last fault, which names no class, then says how many of these further
     answers are missing.
     """
+    # The class of a whole unit has an empty name. It is no class to find.
     missed_classes = [name for name in weight_by_class(gold) if name and name not in classes_found]
     missing_answer_count = _count_missing_answers(len(missed_classes), len(classes_found), gold)
     for name in missed_classes[:missing_answer_count]:
@@ -180,19 +182,18 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
     new_lines = []
     kind_by_number: dict[object, str] = {}  # of the fault of a line, by the number of the line
     for fault in faults:
+        line_number = fault.part  # for a missed class, the name of the class
         if fault.kind == MISSED_CLASS:
             new_lines += _lines_for_missed_class(fault)
-        else:
-            line_number = fault.part
+        elif line_number != 0:  # lines that an earlier correction has added are right
             kind_by_number[line_number] = fault.kind
-    kind_by_number.pop(0, None)  # lines that an earlier correction has added are right
-    return _apply_corrections(lines, kind_by_number, gold) + _complete_new_lines(new_lines, lines, gold)
+    return _apply_corrections(lines, kind_by_number, gold) + _add_right_labels(new_lines, lines, gold)
 
 
 def _apply_corrections(
     lines: Iterable[LabelledLine], kind_by_number: Mapping[object, str], gold: UnitGold
 ) -> list[LabelledLine]:
-    """Return the lines of a run for a unit without wrong lines, and with half right lines as right ones.
+    """Leave out the wrong lines among the lines of a run for a unit, make half right lines right, and return the rest.
 
     `kind_by_number` has the kind of the fault of a line by its number, such as {7: "half"}. Other lines are right.
     """
@@ -211,7 +212,7 @@ def _as_right_line(line: LabelledLine, gold: UnitGold) -> LabelledLine:
     return replace(line, label=gold.rules.accepted_label, class_name=_judged_class(line, gold))
 
 
-def _complete_new_lines(
+def _add_right_labels(
     new_lines: Iterable[LabelledLine], lines: Sequence[LabelledLine], gold: UnitGold
 ) -> list[LabelledLine]:
     """Return new lines for a unit with the label of a right answer and the lowest confidence of its other `lines`."""

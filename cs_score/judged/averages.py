@@ -46,9 +46,10 @@ def measures_of_sums(sums: UnitCount, divide: Divide) -> tuple[Any, ...]:
 def _micro_f1(sums: UnitCount, divide: Divide) -> Any:
     """Return the harmonic mean of micro precision and micro recall, as a number, an array or a `Ratio`.
 
-    It is a `Ratio` if `divide` returns one. The caller then needs the numerator and the denominator that each unit
-    contributes. `f1` can compute them only if precision and recall have the same numerator. The numerators differ if
-    classes have weights or if duplicates count as right.
+    A `Ratio` keeps a numerator and a denominator, to be divided later. The mean is a `Ratio` if `divide` returns one:
+    the caller then needs the numerator and the denominator that each unit contributes. If precision and recall have the
+    same numerator, `f1` computes them: F1 = 2 right / (answered + wanted). The numerators differ if classes have
+    weights or if duplicates count as right.
     """
     precision = divide(sums.right, sums.answered)
     recall = divide(sums.found, sums.wanted)
@@ -86,11 +87,11 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
     right_per_found = _right_per_found(_sum_over_units(right_counts), _sum_over_units(found_weights))
 
     denominator_of_unit = answer_counts + right_per_found * wanted_weights  # (units, ...)
-    denominator = sum_of_answered + right_per_found * sum_of_wanted  # (...)
+    denominator = sum_of_answered + right_per_found * sum_of_wanted  # a + c w: (...)
     divisor = np.where(denominator > 0, denominator, 1.0)  # a denominator of 0 has a numerator of 0
-    numerator_of_unit = (
-        2 * (sum_of_answered * right_counts + right_per_found**2 * sum_of_wanted * found_weights) / divisor
-    )
+    summand_of_right = sum_of_answered * right_counts  # a r_u
+    summand_of_found = right_per_found**2 * sum_of_wanted * found_weights  # c^2 w f_u
+    numerator_of_unit = 2 * (summand_of_right + summand_of_found) / divisor
     return Ratio(numerator_of_unit, denominator_of_unit)
 
 

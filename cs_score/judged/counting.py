@@ -305,7 +305,8 @@ def weight_by_class(gold: UnitGold) -> dict[str, float]:
         if not _has_wanted_class(line, gold.rules):
             continue
         name = class_name_of(line, gold.rules.key)
-        earlier_weight = weight_by_name.get(name)  # None for the first line of a class, too
+        # Until a line gives a weight, it does not matter whether this is the first line of the class.
+        earlier_weight = weight_by_name.get(name)
         if earlier_weight is None:
             weight_by_name[name] = line.weight
         elif line.weight is not None and line.weight != earlier_weight:
@@ -323,7 +324,8 @@ def _different_weights_error(name: str, line: LabelledLine, earlier_weight: floa
 def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
     """Return whether the answers of a unit should find the equivalence class of an assessment.
 
-    They should if the assessment names the class, or if its answer counts more than 0.
+    They should if the assessment names the class, or if its answer counts more than 0. They always should if answers
+    are joined with their assessments by unit alone.
     """
     if rules.key == "unit":  # all answers of a unit are of one class, even the wrong ones
         return True
@@ -399,6 +401,7 @@ def _add_up(line_counts: Sequence[_LineCount], wanted: float) -> UnitCount:
     `wanted` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision, recall
     and F1 of the unit are 0, so that the unit adds nothing to macro averages.
     """
+    # The value of an ignored line is None. UNASSESSED and DUPLICATE are the reserved labels.
     values = [line_count.value for line_count in line_counts if line_count.value is not None]
     reserved_labels = [line_count.reserved_label for line_count in line_counts]
     right = sum(values, 0.0)

@@ -20,14 +20,14 @@ _MOST_SHOWN_ASSESSMENTS: Final = 3
 """The largest number of assessments with the same answer, and of those with the same evidence, that are shown."""
 
 
-def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, unit_count: UnitCount) -> Iterator[str]:
+def explanation_of(judgments: Sequence[JudgedLine], gold: UnitGold, counts: UnitCount) -> Iterator[str]:
     """Yield the lines that explain a unit: its counts, the judgment of each answer, and the classes that are missing.
 
     An answer that nobody has assessed is followed by the assessed answers that resemble it.
     """
-    answers_in_words = number_with_noun(unit_count.answered, "answer")
-    right_of_answers = f"{unit_count.right:g} of {answers_in_words} right"
-    yield f"unit {short_text(gold.unit)}: {right_of_answers}, {_found_of_wanted(unit_count)}"
+    answers_in_words = number_with_noun(counts.answered, "answer")
+    right_of_answers = f"{counts.right:g} of {answers_in_words} right"
+    yield f"unit {short_text(gold.unit)}: {right_of_answers}, {_found_of_wanted(counts)}"
     rank = 0  # among the answers that are not ignored
     for judgment in judgments:
         if judgment.value is not None:
@@ -47,21 +47,21 @@ def _explain_answer(judgment: JudgedLine, rank: int, assessments: Sequence[Label
     `rank` is the rank of the answer among the answers that are not ignored, from 1. The `assessments` of the unit are
     searched only for an answer that nobody has assessed.
     """
-    side = "ignored"
+    counted_as = "ignored"
     if judgment.value is not None:
-        side = f"{SIDE_BY_VALUE[judgment.value]}, rank {rank}"
+        counted_as = f"{SIDE_BY_VALUE[judgment.value]}, rank {rank}"
     yield _number_and_answer(judgment.line)
-    yield f"  {side}: {_reason(judgment)}"
+    yield f"  {counted_as}: {_reason(judgment)}"
     if judgment.label == UNASSESSED:
         yield from _same_answer_lines(judgment.line, assessments)
         yield from _same_evidence_lines(judgment.line, assessments)
 
 
-def _found_of_wanted(unit_count: UnitCount) -> str:
+def _found_of_wanted(counts: UnitCount) -> str:
     """Return how many of the classes that a unit wants were found, in words: "2 found of 3 wanted"."""
-    if not unit_count.wanted:
+    if not counts.wanted:
         return "nothing is wanted"
-    return f"{unit_count.found:g} found of {unit_count.wanted:g} wanted"
+    return f"{counts.found:g} found of {counts.wanted:g} wanted"
 
 
 def _missing_classes(judgments: Sequence[JudgedLine], gold: UnitGold) -> list[str]:

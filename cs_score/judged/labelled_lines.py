@@ -127,17 +127,18 @@ class _Reader:
         """
         shared_texts = _SharedTexts()
         for line_number, cells, group_cells in self._table.rows():
+            # The cells have the order of `COLUMNS`.
             unit, answer, evidence, label, class_name, wanted_cell, weight_cell, confidence_cell, run = cells
             if not unit:
                 raise self._error_of_empty_cell(line_number, "unit")
             if not answer:
                 raise self._error_of_empty_cell(line_number, "answer")
-            if wanted_cell:
+            if wanted_cell:  # the number of answers that the unit wants
                 self._keep_wanted_count(line_number, unit, wanted_cell)
             weight = None
             if weight_cell:
                 weight = self._read_weight(line_number, weight_cell)
-            confidence = self._confidence_by_cell.get(confidence_cell)  # of an empty cell or an equal earlier one
+            confidence = self._confidence_by_cell.get(confidence_cell)  # kept by the text of the cell
             if confidence is None:
                 confidence = self._read_confidence(line_number, confidence_cell)
             self._count_by_label[label] += 1

@@ -253,7 +253,8 @@ def suggest_policy(policy: LabelPolicy | None, labels: Sequence[str]) -> str:
         parts.append(str(LabelPolicy(side_by_label)))
     if labels_without_side:
         parts.append(f"SIDE={':'.join(labels_without_side)} (SIDE: right, half, wrong or ignore)")
-    return one_line(",".join(parts), 400)
+    most_characters = 400
+    return one_line(",".join(parts), most_characters)
 
 
 def guess_side(label: str) -> str | None:

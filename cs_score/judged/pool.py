@@ -30,7 +30,7 @@ from cs_score.evidence.mode import (
 )
 from cs_score.evidence.reading import InputContent
 from cs_score.judged import pairing
-from cs_score.judged.answer_faults import corrected_lines, kinds_of, parts_of
+from cs_score.judged.answer_faults import corrected_lines, fault_kinds_of, parts_of
 from cs_score.judged.averages import MEASURES, measures_of_sums
 from cs_score.judged.counting import (
     KEYS,
@@ -165,7 +165,8 @@ class Pool(Mode):
         join_sentence = _sentence_on_join(units[0].gold.rules)  # all units have the same rules
         if join_sentence is not None:
             yield join_sentence
-        wanting_unit_count = int(totals.is_wanting)  # the sum of 1 for each unit that wants an answer
+        # A unit wants an answer if it has a class or if its gold says so. It counts 1 in this sum, and others count 0.
+        wanting_unit_count = int(totals.is_wanting)
         other_unit_count = len(units) - wanting_unit_count
         if other_unit_count:
             units_in_words = number_with_noun(len(units), "unit")
@@ -201,7 +202,7 @@ class Pool(Mode):
         policy = read_policy(pool_options.policy)
         # The text of the policy replaces the name of its file, so that signatures do not depend on this name.
         options_with_policy = replace(pool_options, policy=str(policy))
-        return mode._copy_with(policy=policy, kinds=kinds_of(policy), chosen_options=options_with_policy)
+        return mode._copy_with(policy=policy, kinds=fault_kinds_of(policy), chosen_options=options_with_policy)
 
     # ---- Reading
 
@@ -451,13 +452,14 @@ def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
     `key` says how a line of a run finds its assessment; it is None if the lines of the run have labels of their own.
     The column "wanted" of the file has the number of answers that a unit wants, and "weight" the weight of a class.
     """
+    label_for_assumed_right = _accepted_label(policy)  # the label for an answer that an analysis assumes to be right
     return Rules(
         value_by_label=_value_by_label(policy),
         key=key,
         file=file.name,
         has_wanted_column="wanted" in file.filled_columns,
         has_weight_column="weight" in file.filled_columns,
-        accepted_label=_accepted_label(policy),  # of answers that are assumed to be right
+        accepted_label=label_for_assumed_right,
     )
 
 

@@ -40,9 +40,9 @@ def sampled_answers(units: Sequence[Unit], second_assessments: JudgedFile | None
     """Return the answers of a run, unit by unit, and whether each of them is in the sample that was assessed.
 
     If a second assessor labelled the sample, `second_assessments` holds these labels. An answer in the sample then
-    counts by its second label, and any other answer by its first label. Both kinds of labels decide which answers are
-    duplicates. If `second_assessments` is None, the sample consists of all answers that have an assessment. Raises
-    InputError if assessments of a unit contradict each other.
+    counts by its second label, and any other answer by its first label. Duplicates are found afterwards, among all
+    answers of a unit. If `second_assessments` is None, the sample consists of all answers that have an assessment.
+    Raises InputError if assessments of a unit contradict each other.
     """
     key = _matching_key(units, second_assessments)
     answers = []
@@ -91,13 +91,14 @@ def _answers_of_two_assessors(unit: Unit, second_assessments: JudgedFile, key: K
     for final_judgment in final_judgments:
         line = final_judgment.line
         first_judgment = first_judgment_by_number[line.number]
+        first_value = first_judgment.value
         line_key = key_of_line(line, key)
         answer = SampledAnswer(
             unit=gold.unit,
             line=line,
             identity=(gold.unit, line_key),
             first_label=_label_of_assessor(first_judgment),
-            predicted_value=first_judgment.value,
+            predicted_value=first_value,
             is_sampled=line_key in second_assessment_by_key,
             value=final_judgment.value,
         )
@@ -154,8 +155,9 @@ def _judge_with_second_labels(
 ) -> list[JudgedLine]:
     """Return the judged lines of a run for a unit, after second assessments have replaced first ones of the same key.
 
-    `second_assessment_by_key` holds the second assessments of the unit. If the lines of the run have labels of their
-    own, the labels of the second assessments replace these labels.
+    `second_assessment_by_key` holds the second assessments of the unit. `key` says which columns of two lines are
+    compared, such as "answer+evidence". If the lines of the run have labels of their own, second labels replace these
+    labels. Otherwise they replace the labels of the first assessments, and answers without one are added to these.
     """
     if gold.rules.run_has_labels:
         lines_with_second_labels = [_replace_label(line, second_assessment_by_key, key) for line in lines]

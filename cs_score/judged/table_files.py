@@ -258,21 +258,19 @@ class JudgedTable:
         InputError, with the line, if a line is not an object of texts, numbers, true, false and null. Also raises it if
         neither the line nor an earlier one has the keys of unit and answer.
         """
-        headings_with_meaning: list[str | None] = []  # in the order of `COLUMNS`; None for an ignored column
+        headings_to_read: list[str | None] = []  # in the order of `COLUMNS`; None for an ignored column
         columns_so_far: dict[str, None] = {}  # the distinct keys of all lines
         for line_number, text in enumerate(lines, start=1):
             if not text.strip():
                 continue
             cell_by_key = self._cells_of_json_line(text, line_number)
             has_new_keys = not cell_by_key.keys() <= columns_so_far.keys()
-            is_first_row = not headings_with_meaning
-            if has_new_keys or is_first_row:
+            is_first_row = not headings_to_read
+            if has_new_keys or is_first_row:  # the table has more columns than before
                 columns_so_far.update(dict.fromkeys(cell_by_key))
                 self._set_columns(list(columns_so_far), line_number)
-                headings_with_meaning = self._headings_to_read()  # new keys may be headings
-            cells = tuple(
-                ["" if heading is None else cell_by_key.get(heading, "") for heading in headings_with_meaning]
-            )
+                headings_to_read = self._headings_to_read()  # new keys may be headings
+            cells = tuple(["" if heading is None else cell_by_key.get(heading, "") for heading in headings_to_read])
             group_cells = [cell_by_key.get(column, "") for column in self.group_columns]
             yield line_number, cells, group_cells
 

@@ -27,7 +27,7 @@ else:
 WIDTH: Final = 420.0
 """Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""
 
-LETTER: Final = 7.5
+LETTER_WIDTH: Final = 7.5
 """Units that a narrow letter takes, roughly, in the larger text of a telephone."""
 
 _NAMESPACE: Final = "http://www.w3.org/2000/svg"
@@ -95,16 +95,17 @@ class Drawing:
         etree.SubElement(self._root, tag, {"id": element_id}).text = _safe(text)
 
     @contextmanager
-    def leading_to(self, target: ChartTarget | None) -> Iterator[None]:
+    def link_to(self, target: ChartTarget | None) -> Iterator[None]:
         """Turn all that is drawn in the block of a `with` statement into a link to `target`.
 
         If `target` is None, the drawing is no link.
         """
         if target is not None:
-            self._root.set("role", "group")  # screen readers do not reach the parts of an image
+            # Screen readers take an image as a whole. As a group, its links can be reached.
+            self._root.set("role", "group")
             attributes = {"href": f"#{target.table}", "data-column": target.column, "data-value": _safe(target.value)}
             self._parent = etree.SubElement(self._root, "a", attributes)
-        yield
+        yield  # if the block raises, the whole drawing is given up
         self._parent = self._root
 
     def line(self, css_class: str, x1: float, y1: float, x2: float, y2: float) -> None:
@@ -170,14 +171,16 @@ class Drawing:
 
         The grid lines go from the height `top` to the height `bottom`.
         """
+        baseline_of_numbers = bottom + 15
+        baseline_of_title = bottom + 33
         for tick in x_scale.ticks():
             self.line("grid", tick.place, top, tick.place, bottom)
-            self.text("tick", tick.place, bottom + 15, tick.text, anchor="middle")
+            self.text("tick", tick.place, baseline_of_numbers, tick.text, anchor="middle")
         middle = (x_scale.start + x_scale.end) / 2
         width_around_middle = 2 * (WIDTH - middle)  # the title is centred below the axis
         # On the left there is more room than on the right: the labels of rows end above the title.
         title_width = width_around_middle + _NOTES_WIDTH
-        self.text("axis-title", middle, bottom + 33, title, anchor="middle", max_width=title_width)
+        self.text("axis-title", middle, baseline_of_title, title, anchor="middle", max_width=title_width)
 
     def legend(self, series_names: Iterable[str], left: float) -> None:
         """Write the names of the series, each after its marker, in one line at the top. The line begins at `left`."""
@@ -188,7 +191,7 @@ class Drawing:
         for position, name in enumerate(series_names):
             self.marker(position, x + 4, middle)
             self.text("label", x + marker_width, middle + _BASELINE_SHIFT, name)
-            x += marker_width + LETTER * len(name) + gap
+            x += marker_width + LETTER_WIDTH * len(name) + gap
 
     def _write(self, text: str, max_width: float, css_class: str, **attributes: float | str) -> None:
         """Add a text element, cut to `max_width` units; a pointer over a cut text shows all of it.
@@ -198,7 +201,7 @@ class Drawing:
         shown_text = with_minus_signs(text) if css_class in _CLASSES_OF_NUMBERS else text
         safe_text = _safe(shown_text)
         short_text = shortened(safe_text, max_width)
-        title = None if short_text == safe_text else text
+        title = None if short_text == safe_text else text  # `_add` makes a title safe itself
         self._add("text", css_class, title, **attributes).text = short_text
 
     def _add(self, tag: str, css_class: str, title: str | None = None, **attributes: float | str) -> etree._Element:
@@ -226,7 +229,7 @@ class Drawing:
         root = etree.fromstring(self.svg())
         # The links lead to tables of a page, which a file does not have. Only what they enclose is kept.
         etree.strip_tags(root, f"{{{_NAMESPACE}}}a")
-        # Without links the image is one whole for screen readers (`leading_to` may have made it a group).
+        # Without links the image is one whole for screen readers (`link_to` may have made it a group).
         root.set("role", "img")
         self._enlarge(root)
         self._add_visible_title(root)
@@ -289,7 +292,7 @@ def shortened(text: str, max_width: float) -> str:
     width = 0.0
     last_position = len(text) - 1
     for position, character in enumerate(text):
-        width += LETTER * _relative_width(character)
+        width += LETTER_WIDTH * _relative_width(character)
         if width > max_width and position < last_position:
             # The characters before `position` fit. The ellipsis takes the place of the last one of them.
             kept_count = max(position - 1, 0)
@@ -456,8 +459,8 @@ class Bar(Record):
 def bar_chart(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_zero: bool = True) -> Drawing:
     """Return a drawing of horizontal bars: gains and contributions from zero, or the steps of a score.
 
-    Bars that lead to a smaller number have another colour. `introduction` begins the description of the drawing, which
-    goes on with the label and the note of every bar. With `from_zero` the axis holds zero.
+    Bars from a larger number to a smaller one have another colour. `introduction` begins the description of the
+    drawing, which goes on with the label and the note of every bar. With `from_zero` the axis holds zero.
     """
     notes = "; ".join([f"{row.label} {row.note}" for row in rows])
     top = _HEADING_HEIGHT
@@ -465,7 +468,8 @@ def bar_chart(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", 
     drawing = Drawing(caption, f"{introduction}{notes}.", bottom + _AXIS_HEIGHT)
     x_scale = _scale_of_bars(rows, from_zero)
     drawing.axis(x_scale, top, bottom, caption.x_title)
-    drawing.row_label("axis-title", top - 8, caption.y_title)
+    baseline_of_title = top - 8
+    drawing.row_label("axis-title", baseline_of_title, caption.y_title)
     for position, row in enumerate(rows):
         _draw_bar(drawing, row, x_scale, top + _ROW_HEIGHT * position)
     if from_zero:
@@ -492,7 +496,7 @@ def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
     baseline = top + _ROW_HEIGHT / 2 + _BASELINE_SHIFT
     left, right = sorted((x_scale.at(row.start), x_scale.at(row.end)))
     css_class = "fill1" if row.end >= row.start else "fill2"  # the style sheet gives a loss another colour
-    with drawing.leading_to(row.target):
+    with drawing.link_to(row.target):
         drawing.row_label("label", baseline, row.label)
         if row.end != row.start:
             width = max(right - left, 1)
@@ -556,7 +560,8 @@ def dot_chart(
     drawing = Drawing(caption, f"{introduction}{scores_in_words}.", bottom + _AXIS_HEIGHT)
     drawing.legend(series_names, x_scale.start)
     drawing.axis(x_scale, top, bottom, caption.x_title)
-    drawing.row_label("axis-title", top - 12, caption.y_title)
+    baseline_of_title = top - 12
+    drawing.row_label("axis-title", baseline_of_title, caption.y_title)
     for position, row in enumerate(rows):
         middle = top + row_height * (position + 0.5)
         _draw_dots(drawing, row, series_names, x_scale, middle)
@@ -766,7 +771,7 @@ _MAX_CELL_WIDTH: Final = 40.0
 _GRID_LEFT: Final = LABELS_WIDTH + 8
 """The place at which the cells of a grid begin, after the labels of the rows."""
 
-_SHADES_HEIGHT: Final = 48.0
+_SHADE_LEGEND_HEIGHT: Final = 48.0
 """The height of the legend of a grid, with the title of its columns."""
 
 _SHADE_WIDTH: Final = 26.0
@@ -792,22 +797,22 @@ def grid_chart(caption: Caption, description: str, rows: Sequence[GridRow], colu
     """
     longest_label = max([len(label) for label in column_labels], default=0)
     # The labels of columns run from the bottom to the top, so that their length is a height.
-    labels_height = min(longest_label * LETTER + _COLUMN_LABELS_MARGIN, _MAX_COLUMN_LABELS_HEIGHT)
-    top = _SHADES_HEIGHT + labels_height
+    labels_height = min(longest_label * LETTER_WIDTH + _COLUMN_LABELS_MARGIN, _MAX_COLUMN_LABELS_HEIGHT)
+    top = _SHADE_LEGEND_HEIGHT + labels_height
     cell_width = min((WIDTH - _GRID_LEFT) / max(len(column_labels), 1), _MAX_CELL_WIDTH)
     margin_below = 8
     drawing = Drawing(caption, description, top + _CELL_HEIGHT * len(rows) + margin_below)
-    _draw_shades(drawing)
+    _draw_shade_legend(drawing)
     max_height = labels_height - _COLUMN_LABELS_MARGIN
     _draw_column_labels(drawing, column_labels, cell_width, bottom=top - _TITLE_GAP, max_height=max_height)
     for position, row in enumerate(rows):
         _draw_cells(drawing, row, column_labels, top + _CELL_HEIGHT * position, cell_width)
-    drawing.text("axis-title", _GRID_LEFT, _SHADES_HEIGHT - 4, caption.x_title)
+    drawing.text("axis-title", _GRID_LEFT, _SHADE_LEGEND_HEIGHT - 4, caption.x_title)
     drawing.row_label("axis-title", top - _TITLE_GAP, caption.y_title)
     return drawing
 
 
-def _draw_shades(drawing: Drawing) -> None:
+def _draw_shade_legend(drawing: Drawing) -> None:
     """Draw the legend of a grid: a cell of each shade, with the smallest number of this shade below it."""
     cell_top = 4.0
     cell_height = 8.0
@@ -836,7 +841,8 @@ def _draw_column_labels(
 
 def _draw_cells(drawing: Drawing, row: GridRow, column_labels: Sequence[str], top: float, cell_width: float) -> None:
     """Draw the label and the cells of a row of a grid; a cell has the shade of its number. The row begins at `top`."""
-    baseline = top + _CELL_HEIGHT - 3.5
+    gap_below_text = 3.5
+    baseline = top + _CELL_HEIGHT - gap_below_text
     drawing.row_label("tick", baseline, row.label)
     for position, value in enumerate(row.values):
         css_class = "nothing" if value is None else f"shade{shade(value)}"

@@ -65,8 +65,8 @@ def page_maker() -> Callable[[Any], str]:
 def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
     """Return a chart of a document by its kind, such as `groups`.
 
-    If there are several charts of the kind, `name` chooses one, such as `slot`, by default the first. Raises
-    UsageError for an unknown kind or name, InputError if the document has nothing to draw.
+    If there are several charts of the kind, `name` chooses one by its subject, such as `slot`, by default the first.
+    Raises UsageError for an unknown kind or name, InputError if the document has nothing to draw.
     """
     _check_chart_kind(kind)
     drawings = _drawings_of_kind(document, kind)

@@ -34,7 +34,7 @@ def _section(blocks: Sequence[Block]) -> Section:
 # ---- The three pages
 
 
-def analysis_origin(document: Any) -> Section:
+def section_on_origin_of_analysis(document: Any) -> Section:
     """Return the section that says how the page of an analysis can be made again."""
     origin: Origin = document.origin
     options = [{"name": name, "value": _option_text(value)} for name, value in origin.options.items()]
@@ -51,8 +51,8 @@ def _analysis_words(document: Any) -> list[str]:
     origin: Origin = document.origin
     words = _words_naming_result(document)
     words += ["--measure", document.measure]
-    words += _top_words(document)
-    words += _crossing_words(document.groups)
+    words += _top_words(document)  # --top
+    words += _crossing_words(document.groups)  # --by
     words += _policy_words(document)
     words += _resampling_words(origin.options.get("bootstrap"))
     return words
@@ -107,7 +107,7 @@ def _policy_words(document: Any) -> list[str]:
     return words
 
 
-def difference_origin(document: Any) -> Section:
+def section_on_origin_of_difference(document: Any) -> Section:
     """Return the section that says how the page of a difference can be made again.
 
     It lists the inputs of A and B. It has a command only if both runs have the same gold and options.
@@ -130,7 +130,7 @@ def _gold_of(origin: Origin) -> list[InputDigest]:
 
 
 def _difference_words(document: Any) -> list[str]:
-    """Return the words after `diff` of the command line that makes a difference again."""
+    """Return the words after `diff` in the command line that repeats a comparison of two runs."""
     origin_a: Origin = document.origins["a"]
     origin_b: Origin = document.origins["b"]
     run_files = _inputs_of_role(origin_a, RUN) + _inputs_of_role(origin_b, RUN)
@@ -202,7 +202,8 @@ def _evidence_task_words(origin: Origin) -> list[str]:
     words = list(words_of(origin.task))  # a task may have several words
     for gold in _inputs_of_role(origin, GOLD):
         words += ["--gold", gold]
-    for name in mode_named(origin.task).options.__struct_fields__:
+    names_of_options = mode_named(origin.task).options.__struct_fields__  # the fields of the record with the options
+    for name in names_of_options:
         value = origin.options.get(name)
         if value:
             switch = f"--{name.replace('_', '-')}"

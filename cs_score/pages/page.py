@@ -207,8 +207,8 @@ def tables_of_document(
 def _make_page_table(table: Table, name: str, is_small: bool) -> PageTable:
     """Return a table of a document as HTML, with at most `MOST_ROWS` rows.
 
-    A table that is one of several parts has the part in its name: "groups" becomes "groups-slot". In its title, the
-    words of the part replace "%".
+    A table that is one of several parts has the part in its name: "groups" becomes "groups-slot". A "%" in the title is
+    replaced by the name of the part.
     """
     row_count = len(table.rows)
     caption = table.layout.title.replace("%", words(table.split_value)).removesuffix(":")
@@ -227,17 +227,18 @@ def _make_page_table(table: Table, name: str, is_small: bool) -> PageTable:
 def layout_with_cells(
     layout: Layout,
     further_columns: Sequence[Column] = (),
-    cells: Mapping[str, RowCell] | None = None,
+    make_cell_by_key: Mapping[str, RowCell] | None = None,
     shown: Sequence[str] = (),
 ) -> Layout:
     """Return a layout with further columns and with cells that only pages have, such as links.
 
-    `cells` has a function for each column with such cells, by the key of the column: it makes the cell from the values
-    of a row, by key, and the number of the row (from 0). `shown` are the keys of the columns that the table shows;
-    empty, the default, means all of them, whatever the given layout shows.
+    `make_cell_by_key` has a function for each column with such cells, by the key of the column: it makes the cell from
+    the values of a row, by key, and the number of the row (from 0). `shown` are the keys of the columns that the table
+    shows; empty, the default, means all of them, whatever the given layout shows.
     """
     columns = (*layout.columns, *further_columns)
-    make_cell_by_key = cells or {}
+    if make_cell_by_key is None:
+        make_cell_by_key = {}
     # The rows of a layout are a function of the document; the new one adds the cells to its rows.
     return replace(
         layout,
@@ -282,7 +283,7 @@ def table_of_rows(
 
     `rows` have their values by the key of the column. `headings` has the heading of each column by its key; if a
     heading is empty, the words of the key are shown. A table that `is_small` has no paging and no filters. If links
-    lead to its rows (`is_linked`), it has them, and is there even without rows.
+    lead to rows of the table (`is_linked`), it has filters, and is yielded even without rows.
     """
     columns = []
     for key, heading in headings.items():
@@ -356,8 +357,8 @@ def page_html(page: Page) -> str:
         page=page,
         style=Markup(style),
         script=Markup(script),
-        policy=Markup(_content_policy(style, script)),
-        newline=Markup("\n"),
+        policy=Markup(_content_policy(style, script)),  # the content security policy of the page
+        newline=Markup("\n"),  # a line end that the template does not trim
         packed_entries=Markup(_pack_entries(page.expandable_entries)),
     )
 

@@ -87,8 +87,9 @@ def _pool_problems(loading: Loading, fatal_errors: Iterable[InputError], problem
     `fatal_errors` are the errors of lines that could not be loaded, and `problems` has the problems of the other lines.
     """
     # Scoring stops at lines that cannot be loaded, and at those whose equivalence classes do not fit together.
-    tree_problems = ProblemLog()
-    errors = [*fatal_errors, *_errors_of_all_queries(loading, tree_problems)]
+    tree_problems = ProblemLog()  # the other problems of classes, which the next call adds
+    errors_of_classes = _errors_of_all_queries(loading, tree_problems)
+    errors = [*fatal_errors, *errors_of_classes]
     problem_kinds = []
     for description, places in _places_of_errors(errors).items():
         problem_kinds.append(PoolProblem(description, is_refused=True, places=places))
@@ -149,7 +150,8 @@ def _errors_of_classes(
     """Return the errors of a query's assessments whose equivalence classes contradict each other.
 
     An equivalence class contains answers that mean the same. The classes of a query and of its follow-on queries form a
-    tree. The tree is built repeatedly, each time without the line that caused the last error, until there is no error.
+    tree. The tree is built repeatedly, each time without the line that caused the last error, until there is no error
+    or until `MOST_REFUSED` errors are found.
     The problems of the last tree are added to `problems`.
     """
     errors: list[InputError] = []

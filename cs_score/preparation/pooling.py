@@ -89,7 +89,8 @@ def discard_beyond_depth(
 
     Their indexes are added to `discarded_indexes`, and they are reported to `problems`. The confidence of a node is
     computed from at most `justifications_per_node` of its lines, or from all if it is None. All lines without node id
-    form one node without name, which is its own parent (rule depth-without-node-ids).
+    form one node without name, its own parent. In a run without node ids this node is always taken, and so nothing is
+    discarded, unless the depth is 0.
     """
     lines_by_node = _lines_by_node(responses, discarded_indexes)
     nodes_by_query = _nodes_by_query(depth, justifications_per_node, lines_by_node)
@@ -148,18 +149,19 @@ def _discard_orphans(
 ) -> None:
     """Discard and report orphans: the lines of follow-on queries about answers that have no line left.
 
-    The indexes of the lines are added to `discarded_indexes`. The second hop is treated first, because the third hop
-    asks about its answers, and some of these are discarded here.
+    The indexes of the lines are added to `discarded_indexes`. Orphans of the second hop are discarded first, because
+    the third hop asks about answers of the second hop.
     """
     code = "DISCARDED_DEPENDENT_DEPTH" if depth.is_per_query else "DISCARDED_DEPENDENT"
     lines_by_hop: dict[int, list[Response]] = defaultdict(list)
     for line in responses:
         if line.index not in discarded_indexes:
             lines_by_hop[line.query.level].append(line)
-    for hop in (_FIRST_HOP, _SECOND_HOP):
+    for hop_of_parents in (_FIRST_HOP, _SECOND_HOP):
         # The lines of the next hop answer the follow-on queries about the answers of this hop.
-        follow_on_ids = {line.follow_on_id for line in lines_by_hop[hop] if line.index not in discarded_indexes}
-        orphans = [line for line in lines_by_hop[hop + 1] if line.query.short_id not in follow_on_ids]
+        parents = [line for line in lines_by_hop[hop_of_parents] if line.index not in discarded_indexes]
+        follow_on_ids = {parent.follow_on_id for parent in parents}
+        orphans = [line for line in lines_by_hop[hop_of_parents + 1] if line.query.short_id not in follow_on_ids]
         for line in orphans:
             discarded_indexes.add(line.index)
             _report_discarded(line, code, problems)
@@ -173,11 +175,12 @@ def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
 def _nodes_by_query(
     depth: Depth, justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]
 ) -> dict[str, list[_Node]]:
-    """Return the nodes that may be taken, the best first, by the query with whose id their name begins.
+    """Return the nodes that may be taken, grouped by query, the best node of each query first.
 
-    The node `CS14_0001:h1` belongs to the query `CS14_0001`. Among nodes with equal confidence, scheme B (a depth for
-    each query) puts the node with the smallest line number first, and scheme A (one depth for the run) the node with
-    the largest. A parent without lines of its own is a node, too.
+    The name of a node begins with its query: `CS14_0001:h1` belongs to the query `CS14_0001`. Nodes are ranked by path
+    confidence: at the second hop, the confidence of a node times that of its parent. Among equal nodes, scheme B (a
+    depth for each query) puts the node with the smallest line number first, and scheme A (one depth for the run) the
+    node with the largest. A parent without lines of its own is a node, too.
     """
     confidence_by_node = _own_confidences(justifications_per_node, lines_by_node)
     nodes_by_query: dict[str, list[_Node]] = defaultdict(list)
@@ -195,7 +198,7 @@ def _query_of(name: str) -> str:
 
 
 def _parents_without_lines(lines_by_node: Mapping[str, _NodeLines]) -> dict[str, list[_Node]]:
-    """Return the parents of nodes of the second hop that have no line left, by their query.
+    """Return the parents without a line left, by query: nodes of the first hop above nodes of the second hop.
 
     The confidence of such a parent is 0, so that it is taken last. It has the load position of its first child.
     """
@@ -203,6 +206,7 @@ def _parents_without_lines(lines_by_node: Mapping[str, _NodeLines]) -> dict[str,
     parents_by_query: dict[str, dict[str, _Node]] = defaultdict(dict)
     for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
         parent_name = parent_node(name)
+        # The node without name, of lines without node id, is its own parent.
         has_lines_of_parent = parent_name in lines_by_node and parent_name != name
         if node_lines.hop == _SECOND_HOP and not has_lines_of_parent:
             parent = _Node(
@@ -347,7 +351,8 @@ def kept_lines(texts: Sequence[str], most_documents: int) -> list[bool]:
     """Return for each line of a run, given as text, whether apply-k keeps it.
 
     A node keeps its most confident line from each document, for at most `most_documents` documents. A line of a later
-    hop answers a query about an earlier answer. It is kept only if a line with this earlier answer is kept.
+    hop answers a query about an earlier answer. It is kept only if a line with this earlier answer is kept, or if the
+    run has no line of the hop before. Blank lines and comments are treated as lines of hops below the first one.
     """
     lines_by_hop: dict[int, list[_Line]] = defaultdict(list)
     for number, text in enumerate(texts):
@@ -356,8 +361,8 @@ def kept_lines(texts: Sequence[str], most_documents: int) -> list[bool]:
     kept_numbers: set[int] = set()
     for hop in sorted(lines_by_hop):  # the first hop is 0; blank lines and comments have negative numbers
         lines = lines_by_hop[hop]
-        has_parents = hop != _FIRST_HOP and hop - 1 in lines_by_hop
-        if has_parents:
+        is_checked_against_parents = hop != _FIRST_HOP and hop - 1 in lines_by_hop
+        if is_checked_against_parents:
             kept_parents = [line for line in lines_by_hop[hop - 1] if line.number in kept_numbers]
             lines = _lines_below(kept_parents, lines)
         kept_numbers.update([line.number for line in _best_lines(lines, most_documents)])
@@ -377,7 +382,7 @@ def _follow_on_query(line: _Line) -> str:
 
 
 def _best_lines(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
-    """Return the most confident line of each node from each document, for at most `most_documents` for each node."""
+    """Return of each node at most `most_documents` lines: the most confident line of each document."""
     lines_by_node: dict[tuple[str, str], list[_Line]] = defaultdict(list)
     for line in lines:
         lines_by_node[line.query, line.node].append(line)

@@ -31,7 +31,7 @@ from cs_score.coldstart.output_files import closing_line
 from cs_score.coldstart.queries import DEFAULT_CODE, QueryFiles, QuerySet, language_code
 from cs_score.coldstart.tab_files import read_confidence, split_columns
 from cs_score.preparation.pooling import Depth, discard_beyond_depth
-from cs_score.preparation.source_documents import DocumentList, verify_fillers
+from cs_score.preparation.source_documents import DocumentList, verify_answer_texts
 from cs_score.problems.codes import Severity
 from cs_score.problems.log import Detail, ProblemLog
 
@@ -199,12 +199,14 @@ class _LineWriter:
         new_node_id = node_id_of_query
         if response.node is None and not node_id_of_query:
             new_node_id = f":NIL_{self._letters_of_made_up_ids}{line_number:09d}"
+        # Nearly all lines can be written as they were read, which saves two thirds of the time: lines that keep their
+        # node id and run id, have all columns, and have no repaired column.
         keeps_ids = not new_node_id and response.run_id == self._run_id
         # A tab at the end means that the node id, the last of nine columns, is empty.
         has_all_columns = response.file in self._nine_column_files and not response.text.endswith("\t")
-        is_unaltered = response.index not in self._altered_indexes  # no column was repaired
-        if keeps_ids and has_all_columns and is_unaltered:
-            # The line is written as it was read, which saves two thirds of the time for nearly all lines.
+        is_unaltered = response.index not in self._altered_indexes
+        can_be_copied = keeps_ids and has_all_columns and is_unaltered
+        if can_be_copied:
             return f"{response.text}\n"
         return _written_text(response, self._run_id, new_node_id)
 
@@ -322,7 +324,7 @@ def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentL
     if documents is not None:
         _verify_lines(loading, documents, problems)
     if load_error is not None:
-        # It ended the loading, so that it comes after the other fatal conditions.
+        # This error is added last, since it ended the loading after the other fatal conditions.
         problems.fatal_errors.append(load_error)
     problems.end_if_fatal(loading.remarks)  # raises the first fatal condition
     _report_run_ids(loading.links.responses, problems)
@@ -335,7 +337,7 @@ def _verify_lines(loading: Loading, documents: DocumentList, problems: ProblemLo
     order, and line.
     """
     for lines in (loading.links.responses, loading.links.assessments):
-        problems.fatal_errors += verify_fillers(lines, loading.layouts, documents, problems)
+        problems.fatal_errors += verify_answer_texts(lines, loading.layouts, documents, problems)
     number_by_file = {name: number for number, name in enumerate(loading.layouts)}
 
     # Two stable sorts: the second one keeps the order of lines within a file.
@@ -412,6 +414,7 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
     ends_with_newline = old_lines[-1] == ""
     if ends_with_newline:
         old_lines.pop()
+    # A stretch is a run of neighbouring lines that are all unchanged or all replaced.
     new_lines, stretches = _align(old_lines, new_lines_by_number, ends_with_newline)
     header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
     # A hunk consists of neighbouring changes, with a few unchanged lines around them. The module difflib groups the
@@ -542,16 +545,16 @@ def validate_runs(
     validated at all. A run with errors is returned; its method `check` raises InputError.
     """
     validator = _Validator(QueryFiles(queries, remarks=[], digests=[]), RunLimits(justifications), new_log)
-    all_files = Preparation()
+    preparation = Preparation()
     for file in files:
         run_files, other_files = _split_by_kind(file)
-        all_files.files += other_files
+        preparation.files += other_files
         if run_files:
             run_ids = _ids_to_validate(run_files) if only_run_id is None else [only_run_id]
-            validated_file = validator.validate(name_of(file), run_files, run_ids)
-            all_files.prepared_runs += validated_file.prepared_runs
-            all_files.files += validated_file.files
-    return all_files
+            preparation_of_file = validator.validate(name_of(file), run_files, run_ids)
+            preparation.prepared_runs += preparation_of_file.prepared_runs
+            preparation.files += preparation_of_file.files
+    return preparation
 
 
 def _split_by_kind(file: Input) -> tuple[list[Input], list[Input]]:
@@ -580,8 +583,8 @@ class _Validator(NamedTuple):
     def validate(self, name: str, run_files: list[Input], run_ids: Iterable[str | None]) -> Preparation:
         """Return one file with the validated runs, and a record of each run with its problems and changes.
 
-        The runs have these `run_ids` in the run files; the id of an only run is None. `name` is the name that the user
-        gave. Raises InputError if a run cannot be validated at all.
+        The runs have these `run_ids` in the run files; an id is None if the files hold a single run. `name` is the name
+        that the user gave. Raises InputError if a run cannot be validated at all.
         """
         scored_as = f"{name} (validated)"
         prepared_runs = []
@@ -642,19 +645,20 @@ def load_prepared(
     # undone in reverse order.
     digests = list(run.digests)
     for prepared_run in reversed(preparation.prepared_runs):
-        digests = _digests_before(prepared_run, digests)
+        digests = _digests_of_original_files(prepared_run, digests)
     return replace(run, digests=digests)
 
 
-def _digests_before(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
+def _digests_of_original_files(prepared_run: PreparedRun, digests: Iterable[InputDigest]) -> list[InputDigest]:
     """Return the digests of input files, with that of a prepared run replaced by the digests of its original files."""
-    digests_before: list[InputDigest] = []
+    digests_of_original_files: list[InputDigest] = []
     for digest in digests:
-        if digest.name == prepared_run.scored_as:
-            digests_before += prepared_run.digests
+        is_digest_of_prepared_run = digest.name == prepared_run.scored_as
+        if is_digest_of_prepared_run:
+            digests_of_original_files += prepared_run.digests
         else:
-            digests_before.append(digest)
-    return digests_before
+            digests_of_original_files.append(digest)
+    return digests_of_original_files
 
 
 CROSS_LINGUAL: Final = "XLING"
@@ -672,13 +676,13 @@ _MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
 """The mention type of an equivalence class in a language, by the name of the class and the language."""
 
 
-def sort_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
+def lines_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
     """Yield pairs of a language, such as `ENG`, and a line of the assessment file of this language, in load order.
 
     Every assessment is written into the cross-lingual file. If it has a language, it is also written into the file of
-    that language. An assessment of a follow-on query has a language only if the assessment of the answer that this
-    query asks about has the same language. Raises InputError if the mention types of an equivalence class contradict
-    each other.
+    that language. An assessment of a follow-on query counts for its language only if the parent answer, which the query
+    is about, was assessed in the same language. Raises InputError if the mention types of an equivalence class
+    contradict each other.
     """
     assessments = loading.links.assessments
     languages = _languages(loading)
@@ -709,15 +713,15 @@ def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable
 def _languages(loading: Loading) -> list[str]:
     """Return the language of each assessment: "ENG" if its documents and its query's document are English, and so on.
 
-    The language is "XLING" if these documents have several languages, and if the assessment names no document whose
-    language is known.
+    The language is "XLING" if these documents have several languages, or if the assessment names no document of a known
+    language.
     """
-    creating_documents = _creating_documents(loading)
+    document_by_follow_on = _document_by_follow_on(loading)
     languages = []
     for assessment in loading.links.assessments:
         document_languages = _document_languages(assessment, loading.layouts[assessment.file])
-        query_document = _document_of_query(assessment, loading, creating_documents)
-        query_language = language_code(query_document) or DEFAULT_CODE
+        query_document = _document_of_query(assessment, loading, document_by_follow_on)
+        query_language = language_code(query_document) or DEFAULT_CODE  # English
         has_one_language = document_languages == {query_language}
         languages.append(query_language if has_one_language else CROSS_LINGUAL)
     return languages
@@ -734,22 +738,22 @@ def _document_languages(assessment: Assessment, schema: Schema) -> set[str]:
     return set(_DOCUMENT_LANGUAGE.findall(f"{relation},{provenance}"))
 
 
-def _document_of_query(assessment: Assessment, loading: Loading, creating_documents: Mapping[str, str]) -> str:
+def _document_of_query(assessment: Assessment, loading: Loading, document_by_follow_on: Mapping[str, str]) -> str:
     """Return the id of the document that the query of an assessment starts from, empty if there is none.
 
-    A query of the query files starts from the document of its first entry point. `creating_documents` has the documents
-    of follow-on queries.
+    A query of the query files starts from the document of its first entry point. `document_by_follow_on` has the
+    documents of follow-on queries.
     """
     short_id = assessment.query.short_id
     query = loading.query_set.by_id.get(short_id)
     if query is None:
-        return creating_documents.get(short_id, "")
+        return document_by_follow_on.get(short_id, "")
     if not query.entry_points:
         return ""
     return query.entry_points[0].docid or ""
 
 
-def _creating_documents(loading: Loading) -> dict[str, str]:
+def _document_by_follow_on(loading: Loading) -> dict[str, str]:
     """Return the document from which each follow-on query was created, by the short id of the query.
 
     A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
@@ -804,7 +808,8 @@ def _add_mention_type(types: dict[tuple[str, str], str], assessment: Assessment,
 def _language_of_class_document(assessment: Assessment) -> str:
     """Return the language of the document that an assessment has in place of a mention type: `ENG_1` -> `ENG`.
 
-    Raises InputError if the text is not the id of a document in a known language.
+    The column of the mention type (`class_mention`) holds NAM, NOM or the id of a document, which is read here. Raises
+    InputError if the text is not the id of a document in a known language.
     """
     class_mention = assessment.class_mention or ""
     match = _DOCUMENT_LANGUAGE.search(class_mention)
@@ -830,6 +835,7 @@ def _line_in_language(assessment: Assessment, language: str, types: _MentionType
     columns = split_columns(assessment.text)
     position_of_type = schema.position("EC_MENTION_TYPE")
     if position_of_type is not None:
+        # Without a mention type in this language, the class counts as nominal.
         columns[position_of_type] = types.get((assessment.value_class, language), NOMINAL)
     # Every column whose text is the name of a judgment, such as CORRECT, becomes the code of this judgment. The
     # reference program does so even if the text is an answer.

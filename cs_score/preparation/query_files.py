@@ -101,8 +101,8 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
     """Yield the queries that are kept, with the slots that are kept; slots that do not fit are reported.
 
     A slot fits if it applies to the type of entity, and starts from the kind of place (city, country), that the slot
-    before it yields. `options.type_action` and `options.place_action` decide whether a query with a slot that does not
-    fit, or this slot, is deleted, repaired or kept.
+    before it yields. `options.type_action` and `options.place_action` decide about a slot that does not fit. The whole
+    query is deleted, the query is cut before the slot, the slot is repaired, or it is kept.
     """
     for query in queries:
         fitting_query = _fit_slots_of_query(query, options, problems)
@@ -110,6 +110,7 @@ def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: Proble
             continue
         # The reference reports the slots of the query as it was read, before cuts.
         report_unknown_slots(query, problems)
+        # A query is only cut at its end, so that the remaining slots correspond to the first ones.
         for old_slot, new_slot in zip(query.slots, fitting_query.slots):
             is_repaired = old_slot != new_slot
             if is_repaired and find_predicate(new_slot) is None:
@@ -124,9 +125,9 @@ def _fit_slots_of_query(query: Query, options: QueryOptions, problems: ProblemLo
     """
     fitting_query: Query | None = query
     if options.type_action is not MisfitAction.NONE:
-        fitting_query = _fit_types(query, options.type_action, problems)
+        fitting_query = _resolve_type_misfits(query, options.type_action, problems)
     if fitting_query is not None and options.place_action is not MisfitAction.NONE:
-        fitting_query = _fit_places(fitting_query, options.place_action, problems)
+        fitting_query = _resolve_place_misfits(fitting_query, options.place_action, problems)
     return fitting_query
 
 
@@ -152,8 +153,8 @@ def _first_type_misfit(query: Query) -> _TypeMisfit | None:
     return None
 
 
-def _fit_types(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
-    """Return a query in which each slot applies to entities of the types that the slot before it yields.
+def _resolve_type_misfits(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
+    """Return a query after checking that each slot applies to entities of the types that the slot before it yields.
 
     In a query about a person, the slots `per:employee_or_member_of` and `org:founded_by` fit together. The first slot
     that does not fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this
@@ -162,6 +163,7 @@ def _fit_types(query: Query, action: MisfitAction, problems: ProblemLog) -> Quer
     misfit = _first_type_misfit(query)
     if misfit is None:
         return query
+    # The arguments after the code fill the template of its message.
     problems.add("MISMATCHED_HOP_TYPES", query.short_id, ":".join(sorted(misfit.types)), query.slots[misfit.hop])
     if action is MisfitAction.DELETE_QUERY:
         return None
@@ -184,7 +186,7 @@ def remarks_on_types(queries: Iterable[Query], action: MisfitAction, file: str) 
     count = len(queries_with_capitals)
     effect = "deleted" if action is MisfitAction.DELETE_QUERY else "cut"
     types = join_first(dict.fromkeys(query.entity_type for query in queries_with_capitals))
-    command = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, "small")
+    command = conversion_command(r"sed -E 's#<enttype>([^<]*)#<enttype>\L\1#'", file, prefix="small")
     return [f"{count} queries are {effect} because their <enttype> ({types}) is not in small letters: {command}"]
 
 
@@ -193,8 +195,10 @@ def _fails_by_capitals(query: Query, action: MisfitAction) -> bool:
     entity_type = query.entity_type or ""
     query_in_small_letters = replace(query, entity_type=entity_type.lower())
     # A query whose slots all fit comes back unchanged. The problems are not reported here.
-    is_kept = _fit_types(query, action, ProblemLog()) == query
-    is_kept_in_small_letters = _fit_types(query_in_small_letters, action, ProblemLog()) == query_in_small_letters
+    is_kept = _resolve_type_misfits(query, action, ProblemLog()) == query
+    is_kept_in_small_letters = (
+        _resolve_type_misfits(query_in_small_letters, action, ProblemLog()) == query_in_small_letters
+    )
     return is_kept_in_small_letters and not is_kept
 
 
@@ -216,7 +220,7 @@ def _place_misfits(query: Query) -> list[_PlaceMisfit]:
     return misfits
 
 
-def _fit_places(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
+def _resolve_place_misfits(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
     """Return a query in which each slot starts from the kind of place that the slot before it yields.
 
     `per:city_of_birth` yields a city, so that `gpe:residents_of_country` does not fit after it. A slot that does not
@@ -270,7 +274,7 @@ def repair_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog
     Queries that do not meet the `options` are reported to `problems`.
     """
     queries: Iterable[Query] = loaded.by_id.values()
-    # Slots may not fit the types of entities, or the kinds of places, that the slots before them yield.
+    # A slot can be unfit for the type of entity, or for the kind of place, that the slot before it yields.
     acts_on_types = options.type_action is not MisfitAction.NONE
     acts_on_places = options.place_action is not MisfitAction.NONE
     if acts_on_types or acts_on_places:
@@ -323,6 +327,7 @@ def _without_duplicates(queries: Iterable[Query], action: DuplicateAction, probl
     id_by_span_and_slots: dict[str, str] = {}
     id_by_name_and_slots: dict[str, str] = {}
     for query in queries:
+        # The span of an entry point is its document and offsets. Equal spans are the same entry point.
         earlier_id = _find_or_add_spans(query, id_by_span_and_slots)
         if earlier_id is None:
             _report_earlier_name(query, id_by_name_and_slots, problems)
@@ -364,7 +369,10 @@ def _report_earlier_name(query: Query, id_by_name_and_slots: dict[str, str], pro
 
 
 def _is_written(query: Query, options: QueryOptions) -> bool:
-    """Return whether a query is written: the options include its first slot and one of its languages."""
+    """Return whether a query is written: one of its languages is chosen, and its first slot is not left out.
+
+    With `only_slot_filling`, slots of events and sentiments are left out.
+    """
     if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(0) or ""):
         return False
     if options.languages is None:
@@ -541,8 +549,8 @@ def _query_about_answer(response: Response, *, is_xml: bool) -> Query | None:
     later_slots = response.query.slots[1:]
     next_slot = later_slots[0]
     return Query(
-        # The prefix and the short id make up the full id. The base id is the short id, so that it is not written as a
-        # third part between them.
+        # The full id is the prefix, the base id if it differs from the short id, and the short id. Here it has only two
+        # parts: the id of the answered query and the short id.
         prefix=response.query.full_id,
         short_id=response.follow_on_id,
         base_id=response.follow_on_id,

@@ -107,7 +107,7 @@ def is_text_at(text: str, start: float, end: float, value: str) -> bool:
     return _WHITE_SPACE.sub(" ", excerpt) == _WHITE_SPACE.sub(" ", value)
 
 
-def verify_fillers(
+def verify_answer_texts(
     lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
 ) -> list[InputError]:
     """Report every answer that differs from the text at its place in the document, if the document has a file.
@@ -123,7 +123,7 @@ def verify_fillers(
             errors.append(error)
         else:
             _report_differences(places, text, problems)
-    return errors[:1]
+    return errors[:1]  # one message is enough; answers in the other files were compared nevertheless
 
 
 def _places_by_file(
@@ -136,12 +136,12 @@ def _places_by_file(
     """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
-        file = documents.file_by_docid.get(line.docid)
-        if file is None or not line.value_provenance:
+        document_file = documents.file_by_docid.get(line.docid)
+        if document_file is None or not line.value_provenance:
             continue
         span = _first_span_as_written(line, layouts[line.file], documents)
         if span is not None:
-            places_by_file[file].append(_PlaceOfAnswer(line, span))
+            places_by_file[document_file].append(_PlaceOfAnswer(line, span))
     return places_by_file
 
 

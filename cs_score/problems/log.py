@@ -251,7 +251,8 @@ class ProblemLog:
     def _message(self, code: str, message_or_arguments: str | tuple[object, ...]) -> str:
         """Return the message of a problem with this code.
 
-        `message_or_arguments` is the message itself, or the arguments for the template of the code.
+        `message_or_arguments` is the message itself, or the arguments for the template of the code. The template is one
+        of `wordings` if there is one for the code, and otherwise that of `CODES`.
         """
         if isinstance(message_or_arguments, str):
             return message_or_arguments
@@ -444,7 +445,7 @@ def _number_of_line(place: str | None) -> int | None:
 
 
 def occurrence_of_error(error: InputError) -> Occurrence:
-    """Return an error that ends the program as the occurrence of a problem.
+    """Convert an error that ends the program to an Occurrence, the record of a problem at a place.
 
     A place such as `line 7` becomes the line of the occurrence, another place a place inside the file.
     """

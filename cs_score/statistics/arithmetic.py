@@ -122,7 +122,8 @@ def unit_contributions(first: Ratio, second: Ratio) -> Floats | None:
 
         (D(x_u) - mean(q) D(y_u)) / mean(sum(y))
 
-    and the contributions of all units sum to D(q).
+    and the contributions of all units sum to D(q). In the example q is 0.5 and 1, their mean 0.75; D(y_u) is 0 and
+    sum(y) is 2. The first unit contributes (1 - 0.75 * 0) / 2 = 0.5, the second (0 - 0.75 * 0) / 2 = 0.
     """
     first_y = _exact_total(first.denominator)
     second_y = _exact_total(second.denominator)

@@ -168,7 +168,8 @@ def assessor_intervals(
 def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFormula, resampling: Resampling) -> Floats:
     """Return the score of each system in each of N resamples of units and assessors: (N, systems).
 
-    `statistics_by_assessor` has the statistics (units, systems, k) according to each assessor. A score of 0/0 is NaN.
+    `statistics_by_assessor` has the k statistics of each system in each unit, (units, systems, k), according to each
+    assessor. A score of 0/0 is NaN.
     """
     generator = generator_of(resampling.seed, _ASSESSORS)
     assessor_of_resamples = generator.integers(0, len(statistics_by_assessor), size=resampling.resamples)
@@ -177,8 +178,8 @@ def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFor
     scores = []
     for start in range(0, resampling.resamples, resamples_at_once):
         assessors = assessor_of_resamples[start : start + resamples_at_once]
-        counts = _draw_counts(generator, len(assessors), unit_count)
-        scores.append(_scores_by_drawn_assessors(counts, assessors, statistics_by_assessor, formula))
+        draws_of_units = _draw_counts(generator, len(assessors), unit_count)
+        scores.append(_scores_by_drawn_assessors(draws_of_units, assessors, statistics_by_assessor, formula))
     return np.concatenate(scores)
 
 

@@ -222,8 +222,8 @@ def compare_tables(
     """Return the comparison of systems under some measures: scores with intervals, ranks, tiers and tests of pairs.
 
     `tables` has the statistics of each system by its name, and `formula` computes a score for each of `measures` from
-    their column sums. `primary` is the measure that is not exploratory; the default is the first measure. Without
-    `resampling` there are enough resamples to find significant differences.
+    their column sums. `primary` is the measure that is not exploratory; the default is the first measure. If
+    `resampling` is None, as many resamples are drawn as a significant difference of a pair needs.
 
     If `common`, the systems are compared on the units that all of them have; otherwise they must have the same units.
     If `with_sign_test`, two systems whose units are right or wrong are compared by the exact sign test. `equivalence`

@@ -42,9 +42,9 @@ def t_tail(value: float, degrees_of_freedom: float, noncentrality: float = 0.0) 
 
     If the noncentrality is 0, this is Student's t distribution. T is (Z + noncentrality) / S, where Z is standard
     normal, and S^2 is chi-squared divided by its degrees of freedom. For a given S = s, T > value means
-    Z > value s - noncentrality. With the density f of S,
+    Z > value * s - noncentrality. With the density f of S,
 
-        P(T > value) = integral of P(Z > value s - noncentrality) f(s) ds / integral of f(s) ds
+        P(T > value) = integral of P(Z > value * s - noncentrality) f(s) ds / integral of f(s) ds
 
     Both integrals are sums over the same values s, the nodes of tanh-sinh quadrature, on intervals in which the
     functions change slowly. A constant factor of f, or of the weights of the nodes, makes no difference.

@@ -190,7 +190,8 @@ def _regroup_rows(chunks: Iterable[Counts], rows_of_group: int, unit_count: int)
     group: Floats = np.empty((rows_of_group, unit_count))
     filled_rows = 0
     for chunk in chunks:
-        # The first piece fills the group that an earlier chunk has begun. Each other piece fills a new group.
+        # An earlier chunk may have filled a part of the group. The first piece has just the rows to complete it, and
+        # each other piece has the rows of a whole new group.
         missing_rows = rows_of_group - filled_rows
         for piece in _cut_rows(chunk, rows_of_first_piece=missing_rows, rows_of_piece=rows_of_group):
             group[filled_rows : filled_rows + len(piece)] = piece
@@ -234,22 +235,23 @@ _GROUPS: Final = 64
 class _PermutedGroup(NamedTuple):
     """Permutations of the systems in a group of consecutive units.
 
-    `sums` (M, systems, integers) are the integer sums of the systems over the units of the group, in M permutations of
-    the group. A permutation of all units consists of one permutation of each group: `choices` (N,) has for each of N
-    permutations of all units the number, from 0 to M - 1, of the permutation of this group.
+    `sums_by_permutation` (M, systems, integers) has the integer sums of the systems over the units of the group, in M
+    permutations of the group. A permutation of all units consists of one permutation of each group:
+    `chosen_permutations` (N,) has for each of N permutations of all units the number, from 0 to M - 1, of the
+    permutation of this group.
     """
 
-    sums: NDArray[Any]
-    choices: NDArray[np.integer[Any]]
+    sums_by_permutation: NDArray[Any]
+    chosen_permutations: NDArray[np.integer[Any]]
 
 
 def permuted_integer_sums(statistics: ExactStatistics, permutation_count: int, seed: int | None) -> Iterator[Floats]:
     """Yield the integer sums of systems whose statistics are permuted among them within each unit.
 
     The sums come in chunks (permutations, systems, integers). With a seed the permutations are random, and
-    `permutation_count` is their number. Consecutive units form about 64 groups, and at least 256 permutations are drawn
-    for each group. A permutation of all units consists of a random permutation of each group. All permutations are
-    therefore equally likely, and two of them have hardly anything in common.
+    `permutation_count` is their number. Consecutive units form about 64 groups. At least 256 random permutations of
+    each group are drawn first. A permutation of all units then takes, for each group, one of these at random, and adds
+    up their sums. As each group's draws are random and equally likely, all permutations of all units are, too.
 
     Without a seed each of the (systems!)^units permutations is made once, and `permutation_count` must be their number.
     """
@@ -262,7 +264,8 @@ def permuted_integer_sums(statistics: ExactStatistics, permutation_count: int, s
     for start in range(0, permutation_count, _PERMUTATIONS_AT_ONCE):
         stop = min(start + _PERMUTATIONS_AT_ONCE, permutation_count)
         varying_sums = _permuted_sums(varying_integers, np.arange(start, stop, dtype=np.int64), seed)
-        # The sums of all columns take more memory. They are therefore made for fewer permutations at once.
+        # The columns that are the same in all systems are put back here. The sums of all columns take more memory than
+        # those of the varying columns, and are therefore made for fewer permutations at once.
         for first in range(0, len(varying_sums), _MOST_ROWS):
             yield _add_constant_columns(varying_sums[first : first + _MOST_ROWS], varying_columns, total)
 
@@ -292,7 +295,7 @@ def _permuted_sums(integers: NDArray[Any], numbers: NDArray[np.int64], seed: int
     sums: NDArray[Any] = np.zeros((len(numbers), *integers.shape[1:]), dtype=integers.dtype)
     for group in groups:
         # No choice is out of range. The mode `clip` skips the check of that, which takes time.
-        sums += np.take(group.sums, group.choices, axis=0, mode="clip")
+        sums += np.take(group.sums_by_permutation, group.chosen_permutations, axis=0, mode="clip")
     return sums
 
 
@@ -322,7 +325,7 @@ def _all_permuted_units(integers: NDArray[Any], numbers: NDArray[np.int64]) -> I
     for unit in range(unit_count):
         order_numbers = numbers // order_count**unit % order_count  # the digit of the unit in each number
         sums = integers[unit][orders]  # (systems!, systems, integers): the unit in each order of the systems
-        yield _PermutedGroup(sums=sums, choices=order_numbers)
+        yield _PermutedGroup(sums_by_permutation=sums, chosen_permutations=order_numbers)
 
 
 def _draw_permuted_groups(
@@ -330,24 +333,26 @@ def _draw_permuted_groups(
 ) -> Iterator[_PermutedGroup]:
     """Yield groups of consecutive units with random permutations of the systems in each unit.
 
-    `integers` has the shape (units, systems, integers). For each of the `permutation_count` permutations of
-    all units, a group has the number of a random one of its own permutations. `first_number` is the number of the first
-    permutation of all units, which is a part of the key of the random generator.
+    A group has the sums of each of its own permutations. It also has, for each of the `permutation_count` permutations
+    of all units, the index of the group's permutation to take. So a few hundred permutations of a group serve any
+    number of permutations of all units. `integers` has the shape (units, systems, integers). `first_number` is the
+    number of the first permutation of all units, a part of the key of the random generator.
     """
     unit_count, system_count, _ = integers.shape
     generator = generator_of(seed, _PERMUTATIONS, first_number)
-    # More permutations of a group than of all units are not needed; with many units each group has fewer, but 256.
-    permutations_of_group = max(256, min(_UNIT_PERMUTATIONS // unit_count, permutation_count))
+    # A group needs no more permutations than there are of all units. With many units it gets fewer, to save time, but
+    # at least 256.
+    group_permutation_count = max(256, min(_UNIT_PERMUTATIONS // unit_count, permutation_count))
     # Random orders of the systems. Each unit draws its orders from these, which is faster than shuffling the systems.
     # There are four times as many as a unit draws, so that two units seldom draw the same order.
-    unshuffled_orders = np.tile(np.arange(system_count), (4 * permutations_of_group, 1))
+    unshuffled_orders = np.tile(np.arange(system_count), (4 * group_permutation_count, 1))
     orders = generator.permuted(unshuffled_orders, axis=1)  # (orders, systems)
-    units_of_group = max(1, unit_count // _GROUPS)
-    for first_unit in range(0, unit_count, units_of_group):
-        group = integers[first_unit : first_unit + units_of_group]
-        sums = _draw_group_sums(generator, group, orders, permutations_of_group)
-        choices = generator.integers(0, permutations_of_group, permutation_count)
-        yield _PermutedGroup(sums, choices)
+    group_size = max(1, unit_count // _GROUPS)
+    for first_unit in range(0, unit_count, group_size):
+        group = integers[first_unit : first_unit + group_size]
+        sums_by_permutation = _draw_group_sums(generator, group, orders, group_permutation_count)
+        chosen_permutations = generator.integers(0, group_permutation_count, permutation_count)
+        yield _PermutedGroup(sums_by_permutation, chosen_permutations)
 
 
 def _draw_group_sums(

@@ -75,8 +75,11 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     if contributions is None:
         return EquivalenceTest("t", p_value=None, reason=UNDEFINED)
     differences = contributions * len(contributions)  # their mean is the difference of the scores
-    rounding_of_numbers = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
-    return _t_test(differences, float(np.max(rounding_of_numbers)), margin)
+    # Differences that vary only by rounding do not vary for the t test.
+    rounding_error_of_numbers = possible_rounding(
+        first.numerator, first.denominator, second.numerator, second.denominator
+    )
+    return _t_test(differences, float(np.max(rounding_error_of_numbers)), margin)
 
 
 def _score_test(first: Ratio, second: Ratio, margin: float) -> EquivalenceTest:
@@ -91,14 +94,14 @@ def _score_test(first: Ratio, second: Ratio, margin: float) -> EquivalenceTest:
     return EquivalenceTest("score", p_value)
 
 
-def _t_test(differences: Floats, rounding_of_numbers: float, margin: float) -> EquivalenceTest:
+def _t_test(differences: Floats, rounding_error_of_numbers: float, margin: float) -> EquivalenceTest:
     """Return the outcome of two one-sided t tests of the differences (units,) of two systems.
 
-    There is no p-value if the differences do not vary. `rounding_of_numbers` is the largest error of rounding of a
-    numerator or denominator of a unit.
+    There is no p-value if the differences do not vary. `rounding_error_of_numbers` is the largest error of
+    rounding of a numerator or denominator of a unit.
     """
-    largest_rounding = _rounding_of_differences(differences, rounding_of_numbers)
-    outcome_without_test = _outcome_without_test(differences, largest_rounding, margin)
+    largest_rounding_error = _rounding_error_of_differences(differences, rounding_error_of_numbers)
+    outcome_without_test = _outcome_without_test(differences, largest_rounding_error, margin)
     if outcome_without_test is not None:
         return outcome_without_test
     standard_deviation = float(differences.std(ddof=1))
@@ -106,18 +109,18 @@ def _t_test(differences: Floats, rounding_of_numbers: float, margin: float) -> E
     return EquivalenceTest("t", p_value)
 
 
-def _outcome_without_test(differences: Floats, largest_rounding: float, margin: float) -> EquivalenceTest | None:
-    """Return the outcome for differences (units,) that vary by at most `largest_rounding`, or None if they vary more.
+def _outcome_without_test(differences: Floats, largest_rounding_error: float, margin: float) -> EquivalenceTest | None:
+    """Return the outcome for differences (units,) that vary by at most `largest_rounding_error`; None for all others.
 
     Two systems are equivalent if no unit differs, and also if all units differ by the same amount below the margin.
     Nothing can be said if there is one unit only, and it differs.
     """
     largest_difference = float(np.abs(differences).max())
-    if largest_difference <= largest_rounding:
+    if largest_difference <= largest_rounding_error:
         return EquivalenceTest("t", p_value=None, reason=NO_UNIT_DIFFERS, is_equivalent_without_test=True)
     if len(differences) == 1:
         return EquivalenceTest("t", p_value=None, reason=ONE_UNIT)
-    if float(differences.std(ddof=1)) <= largest_rounding:
+    if float(differences.std(ddof=1)) <= largest_rounding_error:
         is_equivalent = abs(_mean(differences)) < margin
         return EquivalenceTest("t", p_value=None, reason=ALL_DIFFER_ALIKE, is_equivalent_without_test=is_equivalent)
     return None
@@ -128,15 +131,15 @@ def _mean(differences: Floats) -> float:
     return math.fsum(differences.tolist()) / len(differences)
 
 
-def _rounding_of_differences(differences: Floats, rounding_of_numbers: float) -> float:
+def _rounding_error_of_differences(differences: Floats, rounding_error_of_numbers: float) -> float:
     """Return how large a difference of two systems can become by rounding alone.
 
     The standard deviation of the `differences` (units,) cannot become larger, either. A difference is computed from
     four numbers, the numerator and the denominator of both systems. The rounding of each is at most
-    `rounding_of_numbers`, or that of a number as large as the largest difference, if it is larger.
+    `rounding_error_of_numbers`, or that of a number as large as the largest difference, if it is larger.
     """
     rounding_of_largest_difference = float(np.max(possible_rounding(differences)))
-    return 4 * max(rounding_of_largest_difference, rounding_of_numbers)
+    return 4 * max(rounding_of_largest_difference, rounding_error_of_numbers)
 
 
 def t_equivalence_p(mean_difference: float, standard_deviation: float, unit_count: int, margin: float) -> float:

@@ -245,7 +245,7 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
     computed.
     """
     flips = _sign_flips(systems.unit_count, systems.settings)
-    observed = _observed_differences(systems, pairs)  # (pairs, measures)
+    observed = _observed_differences(systems, pairs)  # (pairs, measures); absolute, as are all differences below
     max_t = None
     if with_max_t:
         scales = _difference_scales(systems.unit_ratios, pairs)
@@ -358,24 +358,25 @@ def _ratios_of_systems(ratios: Ratio) -> list[_SystemRatios]:
 def _scales_of_pair(first: _SystemRatios, second: _SystemRatios) -> Floats:
     """Return the scale of the difference of two systems under each measure: (measures,).
 
-    It is the square root of the sum of the squared contributions of the units to the difference. With the numerator x
-    and the denominator y of unit u, and D for the value of the second system minus that of the first, the unit
-    contributes (D(x_u) - mean score * D(y_u)) / (mean sum of the denominators). The scale is 0 if all contributions are
-    0 within rounding.
+    The scale is the square root of the sum of the squared contributions of the units to the difference. With the
+    numerator x and the denominator y of unit u, and D for the value of the second system minus that of the first:
+
+        scale = sqrt(sum over u of (D(x_u) - mean score * D(y_u))^2) / (mean sum of the denominators)
+
+    The scale is 0 if no contribution is larger than its possible error of rounding.
     """
     mean_score = (first.scores + second.scores) / 2
     numerator_differences = second.numerators - first.numerators  # (units, measures)
     denominator_differences = second.denominators - first.denominators
-    # The division by the mean sum of the denominators is left to the end, when it is a single one.
     contributions = numerator_differences - mean_score * denominator_differences
     largest = np.abs(contributions).max(axis=0)
     rounding_of_units = possible_rounding(
         first.numerators, second.numerators, mean_score * first.denominators, mean_score * second.denominators
     )
-    rounding = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
+    largest_rounding_error = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
     mean_total_denominators = (first.total_denominators + second.total_denominators) / 2
     scales = divide(_root_of_squares(contributions, largest), mean_total_denominators)
-    return np.where(largest > rounding, scales, 0.0)
+    return np.where(largest > largest_rounding_error, scales, 0.0)
 
 
 def _root_of_squares(contributions: Floats, largest: Floats) -> Floats:
@@ -568,12 +569,13 @@ def _hsd_p_values(
     """Return the p-values by measure and pair, corrected by HSD (Tukey's honestly significant difference).
 
     A permutation of the systems is extreme for a pair if the largest difference of two systems in it is at least the
-    observed difference of the pair. If `is_exact`, all possible permutations are made, and `permutation_count` must be
-    their number; otherwise it is the number of random permutations.
+    observed difference of the pair. If all pairs share a baseline, only differences from the baseline count. If
+    `is_exact`, all possible permutations are made, and `permutation_count` must be their number; otherwise it is the
+    number of random permutations.
     """
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
-    baseline = _baseline_of_pairs(pairs, len(systems.observed_scores))
+    baseline = _baseline_of_pairs(pairs, len(systems.observed_scores))  # None if there is no baseline
     seed = None if is_exact else systems.settings.seed
     # The statistics of each permutation are summed as integers, which is exact, and scored then.
     for integer_sums in permuted_integer_sums(systems.statistics, permutation_count, seed):
@@ -644,8 +646,8 @@ class FamilyTests(Record):
 def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_test: bool = False) -> FamilyTests:
     """Test all pairs of a family under each measure, and return their p-values before and after the correction.
 
-    If `with_sign_test`, two systems whose units are all right or wrong are compared by the exact sign test. All other
-    systems are compared by the randomisation test.
+    One test is chosen for the whole family. This is the exact sign test if `with_sign_test`, and if every unit of every
+    system is right or wrong. Otherwise it is the randomisation test.
     """
     sign_tests = _sign_tests_if_possible(systems) if with_sign_test else None
     test: PairedTest

@@ -205,7 +205,7 @@ class SignTestPowerAnalysis(Record, frozen=True):
         if difference > 1:
             return None
         shares = shares_of_outcomes(difference, self.differing_share)
-        # None if more than `MOST_UNITS_COMPUTED_EXACTLY` units are needed.
+        # `SignTest` also tries the next nine numbers. None: more than `MOST_UNITS_COMPUTED_EXACTLY` units are needed.
         units_of_sign_test = SignTest(shares, goal.alpha).needed_units(goal.power)
         if units_of_sign_test is not None:
             return units_of_sign_test
@@ -278,7 +278,7 @@ class PowerPlan(Document, frozen=True, kw_only=True, tag="power"):
     notes: tuple[Note, ...] = ()
 
 
-class _Plan(Record, frozen=True, dict=True):
+class _PairPlan(Record, frozen=True, dict=True):
     """A plan for a comparison of two systems: their power analysis, the number of units, and the goal.
 
     `units` is None if the number of units is not known. `detectable_difference` and `needed_units` take long to compute
@@ -358,7 +358,7 @@ def plan_test(
     if goal is None:
         goal = DetectionGoal()
     _check_plan(analyses, units, goal)
-    plans = [_Plan(analysis, units, goal) for analysis in analyses]
+    plans = [_PairPlan(analysis, units, goal) for analysis in analyses]
     most_demanding = max(plans, key=lambda plan: plan.demand)
     # Fields about the number of units or the difference exist only if these are known.
     return PowerPlan(
@@ -393,22 +393,22 @@ def _check_plan(analyses: Sequence[PowerAnalysis], units: int | None, goal: Dete
         raise UsageError("there is nothing to plan: give the number of units or a difference")
 
 
-def _power_curve(plan: _Plan) -> Iterator[Point]:
+def _power_curve(plan: _PairPlan) -> Iterator[Point]:
     """Yield the points of power curves, for the number of units of a plan and for twice and four times as many.
 
     The differences go from 0 to twice the detectable difference in equal steps. If the plan has no number of units, the
-    number that its difference needs is used.
+    number that its difference needs is used, and without one `MOST_UNITS`.
     """
-    units = plan.units or plan.needed_units or MOST_UNITS
-    largest_difference = _largest_difference_of_curve(plan, units)
-    for unit_count in (units, 2 * units, 4 * units):
+    first_unit_count = plan.units or plan.needed_units or MOST_UNITS
+    largest_difference = _largest_difference_of_curve(plan, first_unit_count)
+    for unit_count in (first_unit_count, 2 * first_unit_count, 4 * first_unit_count):
         for step in range(STEPS + 1):
             difference = largest_difference * step / STEPS
             power = plan.analysis.power(difference, unit_count, plan.goal.alpha)
             yield Point(unit_count, difference, power)
 
 
-def _largest_difference_of_curve(plan: _Plan, units: int) -> float:
+def _largest_difference_of_curve(plan: _PairPlan, units: int) -> float:
     """Return the largest difference of a power curve: twice the difference that a test on so many units detects.
 
     It is 1 if the test detects no difference. For units that are right or wrong it is at most 1, because no two systems
@@ -425,7 +425,7 @@ def _largest_difference_of_curve(plan: _Plan, units: int) -> float:
     return min(1.0, 2 * detectable) if are_right_or_wrong else 2 * detectable
 
 
-def _notes(plan: _Plan) -> Iterator[Note]:
+def _notes(plan: _PairPlan) -> Iterator[Note]:
     """Yield a note if a plan has few units, and another one if it has too few to detect any difference.
 
     If the systems have names, the standard deviation was estimated from these units and not given by the user. Then the
@@ -446,11 +446,12 @@ def _notes(plan: _Plan) -> Iterator[Note]:
 def plan_from_comparison(
     comparison: SystemComparison, measure: str | None = None, goal: DetectionGoal | None = None
 ) -> PowerPlan:
-    """Return a power analysis of the pairs of systems in a comparison, under one measure.
+    """Return the power plan of the pairs of systems in a comparison, under one measure.
 
-    It says which difference the units of the comparison detect. The default of `measure` is the primary measure. Raises
-    UsageError if the comparison does not have the measure. Raises InputError if the difference of no pair varies from
-    unit to unit, so that there is no standard deviation to plan with.
+    The plan says which difference the units of the comparison detect. The default of `measure` is the primary measure.
+    `goal` has the power and the level of the test, and the difference to detect if there is one; by default it is
+    `DetectionGoal()`. Raises UsageError if the comparison does not have the measure. Raises InputError if the
+    difference of no pair varies from unit to unit, so that there is no standard deviation to plan with.
     """
     compared = _comparison_under(comparison, measure)
     analyses = _power_analyses(compared.pairs)
@@ -501,6 +502,7 @@ def power_analysis_of(pair: PairedSystems) -> PowerAnalysis | None:
     """
     if not pair.standard_deviation:
         return None
+    # The sign test counts units that are right for one system only. Without such counts the t test is planned.
     if not pair.are_right_or_wrong or pair.wins is None or pair.losses is None or pair.ties is None:
         return TTestPowerAnalysis(standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b)
     differing_count = pair.wins + pair.losses

@@ -99,10 +99,10 @@ class ResampledSystems:
         """
         unit_count = len(np.asarray(matrices[0]))
         unit_ids = ids or [""] * unit_count  # without clusters only the number of the ids matters
-        settings = Resampling() if resampling is None else resampling
-        resampling_of_units = settings.for_units(unit_ids, has_differences=len(matrices) > 1)
+        given_settings = Resampling() if resampling is None else resampling
+        resampling_of_units = given_settings.for_units(unit_ids, has_differences=len(matrices) > 1)
         cluster_design = resampling_of_units.cluster_design
-        self.settings = resampling_of_units.settings
+        self.settings = resampling_of_units.settings  # with the interval methods chosen
         self.notes = notes_on_intervals(len(unit_ids), self.settings, cluster_design)
         self.formula = formula
         self.statistics = exact_statistics(matrices, cluster_design)
@@ -221,10 +221,12 @@ class ResampledSystems:
         """
         if self.settings.differences == "t":
             return self._paired_t_interval(first, second, measure_index)
+        first_jackknife = self._jackknife[:, first, measure_index]  # a score for each unit left out: (units,)
+        second_jackknife = self._jackknife[:, second, measure_index]
         sample = _BootstrapSample(
             point=self._observed_difference(first, second, measure_index),
             resampled=self.resampled_differences(first, second, measure_index),
-            jackknife=self._jackknife[:, second, measure_index] - self._jackknife[:, first, measure_index],
+            jackknife=second_jackknife - first_jackknife,
             rounding=self._rounding_of_scores(first, second, measure_index),
         )
         effective_units = self._count_effective_units([first, second], measure_index)
@@ -286,7 +288,8 @@ class ResampledSystems:
             text = f"no interval: {undefined_count} of {len(sample.resampled)} resamples are 0/0"
             return _without_limits(sample.point, Note("WITHHELD", text), undefined_count)
         limits = self._limits(sample._replace(resampled=defined))
-        # The limits of a score of 0 or 1 say nothing: another note gives the plausible share of exceptions.
+        # If all units are right, or all wrong, every resample has the same score, and the limits say nothing. Such a
+        # score gets a note with the plausible share of other units (rule of three), not the note on few units.
         is_all_or_nothing = is_score and sample.point in (0.0, 1.0) and ALL_EQUAL in limits.notes
         notes_on_units = self._notes_on_units(sample.point, effective_units, is_all_or_nothing=is_all_or_nothing)
         notes_on_resamples = _notes_on_left_out(undefined_count, len(sample.resampled))

@@ -412,7 +412,8 @@ def _notes_on_few_units(drawn_count: int, noun: str, resampling: Resampling) -> 
     if drawn_count >= FEWEST_RELIABLE_UNITS:
         return []
     # With paired t intervals of differences, only limits of scores come from the bootstrap.
-    limits = "the bootstrap's limits of scores" if resampling.differences else "the bootstrap's limits"
+    has_t_intervals = resampling.differences == "t"
+    limits = "the bootstrap's limits of scores" if has_t_intervals else "the bootstrap's limits"
     text = (
         f"{number_with_noun(drawn_count, noun)} only: below {FEWEST_RELIABLE_UNITS} {limits} are too narrow, a hint at "
         "most"
@@ -447,7 +448,7 @@ def note_on_no_significance(family: Family, unit_count: int, significance_level:
     This is the case if the smallest possible p-value is above the level; otherwise the result is empty. `unit_count`
     is the number of units that are not 0/0, since the others do not affect a test.
     """
-    smallest_corrected_p = family.smallest_p(unit_count)
+    smallest_corrected_p = family.smallest_p(unit_count)  # may be above 1, as Holm's factor is not capped
     if smallest_corrected_p <= significance_level:
         return ()
     factor = family.factor_of_holm

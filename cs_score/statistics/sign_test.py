@@ -100,7 +100,10 @@ class SignTest:
         return fewest, most
 
     def _prepare_rejection_probabilities(self, most_differing: int) -> None:
-        """Compute the rejection probabilities for up to so many units that differ, unless they are known already."""
+        """Compute the rejection probabilities for up to `most_differing` units, unless they are known already.
+
+        The units are those in which the systems differ.
+        """
         if most_differing < len(self._rejection_probabilities):
             return
         win_probability = self.shares.wins / self._differing_share
@@ -159,7 +162,8 @@ def _binomial_probabilities(fewest: int, most: int, trials: int, success_probabi
     probabilities = {mode: binomial_probability(mode, trials, success_probability)}
     for successes in range(mode, most):  # upwards from the mode
         probabilities[successes + 1] = probabilities[successes] * odds * (trials - successes) / (successes + 1)
-    for successes in range(mode, fewest, -1):  # downwards: the same relation with k = successes - 1
+    # Downwards from the mode: P(k) = P(k + 1) (k + 1) / (odds (n - k)) with k = successes - 1.
+    for successes in range(mode, fewest, -1):
         probabilities[successes - 1] = probabilities[successes] * successes / (odds * (trials - successes + 1))
     return [probabilities[successes] for successes in range(fewest, most + 1)]
 

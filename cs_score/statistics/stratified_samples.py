@@ -91,21 +91,21 @@ class SampleScore(Record, eq=False):
     prediction_deviations: Floats
 
 
-def estimate_score(items: SampledItems, *, is_total: bool = False) -> SampleScore:
-    """Return the estimated score of all items (answers of a run), or only its numerator if `is_total`.
+def estimate_score(items: SampledItems, *, is_numerator_only: bool = False) -> SampleScore:
+    """Return the estimated score of all items (answers of a run), or only its numerator if `is_numerator_only`.
 
     The numerator of a score is the estimated number of right items. Its denominator is the estimated number of items
     that are right or wrong. At least one item of each stratum must have been assessed. A score of 0/0 counts as 0.
     """
     weights = _weights(items)
-    # Without assessments `right` is predicted to be `prediction`, and every item is predicted to count once. The
-    # assessed items correct these predictions: their errors (items,) are weighted and added. All other items have the
-    # weight 0.
+    # This is the difference estimator: the predictions of all items, plus the weighted errors of the predictions of
+    # assessed items. `prediction` is the guess of `right` for each item, and 1 is the guess of `times_counted`. Items
+    # without assessment have the weight 0.
     errors_of_right = items.right - items.prediction
     errors_of_times_counted = items.times_counted - 1.0
     numerator = float((items.prediction + weights * errors_of_right).sum())
     denominator = float((1.0 + weights * errors_of_times_counted).sum())
-    if is_total:
+    if is_numerator_only:
         return _score_with_residuals(items, numerator, errors_of_right, denominator=1.0)
     if denominator == 0:
         return _score_with_residuals(items, 0.0, errors_of_right, denominator=1.0)
@@ -118,14 +118,15 @@ def estimate_score(items: SampledItems, *, is_total: bool = False) -> SampleScor
 def _score_with_residuals(items: SampledItems, value: float, errors: Floats, denominator: float) -> SampleScore:
     """Return an estimated score with the numbers from which its variance is computed.
 
-    `value` is the score, and `denominator` the number that it was divided by. `errors` (items,) are the errors that the
-    predictions for single items cause in the numerator of the score. The residual of an item is its error, less the
-    mean error of its stratum, weighted and divided by the denominator. The variance for other pools also needs how far
-    the predictions themselves deviate from their mean.
+    `value` is the score, and `denominator` the number that it was divided by. `errors` (items,) has the error in the
+    numerator of the score that comes from the prediction (whether the item is right) for each item. Items are all
+    answers of the run; those without assessment have the weight 0. The residual of an item is its error, less the mean
+    error of its stratum, weighted and divided by the denominator. The variance for other pools also needs the
+    deviations of the predictions from their mean.
     """
     weights = _weights(items)
     sizes_of_strata = np.bincount(items.stratum)
-    # These are weighted means, since the weights in a stratum sum to the number of its items.
+    # These are weighted means: the weights of a stratum's assessed items sum to the number of all its items.
     mean_error_of_strata = np.bincount(items.stratum, weights * errors) / sizes_of_strata
     deviations = errors - mean_error_of_strata[items.stratum]
     return SampleScore(

@@ -183,7 +183,7 @@ def _require_units(rows_by_system: _RowsBySystem, system: str, *, reference_syst
     missing = []
     for unit in rows_by_system[reference_system]:
         if unit not in row_by_unit:
-            unit_id, _ = unit
+            unit_id, _ = unit  # with the number of the unit among those with this id
             missing.append(unit_id)
     if missing:
         raise InputError(

@@ -83,7 +83,7 @@ def _better_and_worse(pair: TestedPair) -> tuple[str, str]:
 def _better_systems_in_words(significant_pairs: Iterable[TestedPair]) -> str:
     """Return in words which systems are better than which others: `A is better than B, C; B is better than C`.
 
-    The systems of each pair differ significantly. The system that is better than most others comes first.
+    The systems of each pair differ significantly. The system that beats the largest number of others comes first.
     """
     worse_by_system = _worse_by_system(significant_pairs)
     better_systems = sorted(worse_by_system, key=lambda system: -len(worse_by_system[system]))

@@ -292,18 +292,19 @@ def _title_with_counts(table: Table, shown_count: int) -> str:
 
 
 def _aligned_lines(
-    shown_columns: list[Column], rows: list[list[Value]], longest: int, width: int | None
+    shown_columns: list[Column], rows: list[list[Value]], max_text_length: int, width: int | None
 ) -> Iterable[str]:
     """Return the headings and rows of a table as lines with aligned columns.
 
-    Texts are cut to `longest` characters. If a line is still wider than `width`, texts are cut further, and then the
-    last columns are left out. If `width` is None, no column is left out, and only texts of more than `LONGEST_LINE`
-    characters are cut.
+    Texts are cut to `max_text_length` characters. If a line is still wider than `width`, texts are cut further, and
+    then the last columns are left out. If `width` is None, no column is left out, and only texts of more than
+    `LONGEST_LINE` characters are cut.
     """
-    longest_text = LONGEST_LINE if width is None else longest
+    if width is None:
+        max_text_length = LONGEST_LINE
     cells = [[column.title for column in shown_columns]]
     for row in rows:
-        cells.append([_cell_for_people(value, column, longest_text) for value, column in zip(row, shown_columns)])
+        cells.append([_cell_for_people(value, column, max_text_length) for value, column in zip(row, shown_columns)])
     if width is not None:
         cells = _fit_cells(shown_columns, rows, cells, width)
     column_count = len(cells[0])  # without the columns that were left out
@@ -335,7 +336,10 @@ def _is_never_cut(value: Value, column: Column) -> bool:
 
 
 def _cell_for_people(value: Value, column: Column, longest: int) -> str:
-    """Return a value as people see it: ids in full, other texts cut to `longest` characters."""
+    """Return a value as people see it: ids in full, other texts cut to `longest` characters.
+
+    Even an id is cut to `LONGEST_LINE` characters.
+    """
     if _is_never_cut(value, column):
         longest = LONGEST_LINE
     return shown(value, column, longest)
@@ -587,15 +591,16 @@ def _head_cell(column: Column, kind: str) -> str:
     return f'<th scope="col" data-key="{escaped(column.key)}" class="{kind}"{meaning}>{heading}</th>'
 
 
-def _data_cell(value: Value | Cell, column: Column, longest: int) -> str:
+def _data_cell(value: Value | Cell, column: Column, max_text_length: int) -> str:
     """Return a cell of an HTML table, `<td>...</td>`, from a value or a `Cell` with markup.
 
-    A cell with neither value nor markup is empty. If it has markup but no value, a hyphen is shown as the value.
+    A text is cut to `max_text_length` characters. A cell with neither value nor markup is empty. If it has markup but
+    no value, a hyphen is shown as the value.
     """
     marked_value = value if isinstance(value, Cell) else Cell(value)
     if marked_value == Cell(None):
         return "<td></td>"
-    content = escaped(shown(marked_value.value, column, longest))
+    content = escaped(shown(marked_value.value, column, max_text_length))
     if not _is_text(marked_value):
         content = with_minus_signs(content)
     attributes = _attributes_of_cell(marked_value)

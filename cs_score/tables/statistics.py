@@ -62,7 +62,7 @@ class Printout(Record):
     def text(self, document: Any, width: int | None) -> str:
         """Return the document as text for people: its tables with rows, and the sentences.
 
-        The main table has all rows, also if there are none. `width` is the width of the terminal. If it is None,
+        The main table is printed in full, even if it has no rows. `width` is the width of the terminal. If it is None,
         neither rows nor the cells of tables are cut.
         """
         table_lines: list[str] = []
@@ -304,7 +304,10 @@ def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
 
 
 def _rows_of_measure(measure_comparison: MeasureComparison) -> Iterator[Row]:
-    """Yield the rows of a measure: the family of tests, the systems, the pairs, the verdict and the notes."""
+    """Yield the rows of a measure: the family of tests, the systems, the pairs, the verdict and the notes.
+
+    A measure is exploratory if it is not the primary one: the comparison's conclusion does not rest on it.
+    """
     is_exploratory = str(measure_comparison.exploratory).lower()  # "true" or "false"
     cells_of_measure = {"measure": measure_comparison.measure, "exploratory": is_exploratory}
     tests_in_words = measure_comparison.tests_in_words  # such as "max-T over 3 systems, 3 pairs, 10,000 sign flips, F1"
@@ -552,8 +555,8 @@ def _wrap_sentences(sentences: Iterable[str]) -> list[str]:
 def _pairs_on_screen(measure_comparison: MeasureComparison, significance_level: float) -> Layout:
     """Return the layout of the table of pairs for one screen, which shows the first rows of a long table.
 
-    It has the only pair or, if there are several, the pairs whose corrected p is at most the level. If there is no such
-    pair, there is no table.
+    The table has the only pair or, if there are several, the pairs whose corrected p is at most the level. Without any
+    such pair there is no table. A % in the title is replaced by the measure when the table is printed.
     """
     if len(measure_comparison.pairs) == 1:
         return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), row_selection="top")
@@ -561,7 +564,7 @@ def _pairs_on_screen(measure_comparison: MeasureComparison, significance_level: 
         PAIRS,
         title="%, B minus A, pairs that differ significantly:",
         shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
-        # A layout takes its rows from what is given to its method `table`: the comparisons by each measure.
+        # The layout's method `table` calls `rows` later, with a list of the comparisons by each measure.
         rows=lambda comparisons: [row for row in _pair_rows(comparisons) if row["p_adjusted"] <= significance_level],
         min_rows=1,
         row_selection="top",

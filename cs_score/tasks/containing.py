@@ -65,7 +65,7 @@ def _problem_of_measures(mode: Mode) -> str | None:
     rows = getattr(mode, "rows", None)
     if not rows or not _is_tuple_of(ReportRow, rows):
         return f"rows must be a tuple of ReportRow, not {rows!r}"
-    distinct_measures = set(mode.measures)
+    distinct_measures = set(mode.measures)  # the measures of all rows, in their order
     if len(distinct_measures) < len(mode.measures):
         return "rows name a measure twice"
     for measure in mode.headlines:

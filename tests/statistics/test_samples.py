@@ -40,8 +40,8 @@ def items(
     return SampledItems(right.astype(np.float64), full[0], known, np.ones(size), at, at, full[1], strata, full[2])
 
 
-def of_one(given: SampledItems, *, is_total: bool = False) -> Estimate:
-    return score_with_limits(estimate_score(given, is_total=is_total), 95.0)
+def of_one(given: SampledItems, *, is_numerator_only: bool = False) -> Estimate:
+    return score_with_limits(estimate_score(given, is_numerator_only=is_numerator_only), 95.0)
 
 
 def drawn(seed: int, size: int = 500) -> tuple[Floats, Floats]:
@@ -71,7 +71,7 @@ def test_everything_assessed_gives_the_score() -> None:
     predicted, right = drawn(7)
     counted = np.maximum(right, np.random.default_rng(8).random(500) < 0.8)
     given = items(right, np.ones(500), 1.0, predicted, counted=counted)
-    found, total = of_one(given), of_one(given, is_total=True)
+    found, total = of_one(given), of_one(given, is_numerator_only=True)
     assert found.estimate == pytest.approx(right.sum() / counted.sum(), abs=1e-12)
     assert (found.standard_error, found.low, found.high) == (0.0, found.estimate, found.estimate)
     assert total.estimate == pytest.approx(right.sum(), abs=1e-9)
@@ -91,7 +91,7 @@ def test_strata_are_weighted_by_their_size() -> None:
 def test_a_total_does_not_mind_what_counts_without_being_right() -> None:
     """Two residuals of 1/2, each for 5/4 answers; that the last answer known counts for nothing changes no residual."""
     right, sample = np.array([1, 0, 1, 0, 0], np.float64), [True, True, True, True, False]
-    found = of_one(items(right, sample, 0.8, counted=np.array([1, 1, 1, 0, 1])), is_total=True)
+    found = of_one(items(right, sample, 0.8, counted=np.array([1, 1, 1, 0, 1])), is_numerator_only=True)
     assert found.estimate == pytest.approx(2 * 5 / 4)
     assert found.standard_error == pytest.approx(math.sqrt(0.2 * 4 * (5 / 4 * 0.5) ** 2))
 

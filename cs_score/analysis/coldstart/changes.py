@@ -215,7 +215,7 @@ class LineWriter:
 
         `index` is the position of the line among all lines that are added, from 0; with 0 its node id is `:Found1`.
         """
-        slot = answer.query.slots[0]
+        slot = answer.query.slots[0]  # a query asks for its first slot; its follow-on queries ask for the others
         text_by_column = self._columns_of_answer(answer)
         columns = [
             answer.query.full_id,

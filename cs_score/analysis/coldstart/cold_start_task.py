@@ -56,11 +56,12 @@ class ColdStartTask:
         A resample draws units and adds up their summands: the scores by the `measures` follow from the sums.
         """
         run = _only_run(result)
+        unit_by_query = run.cluster_by_query  # queries with one starting entity are drawn together: they are one unit
         return UnitStatistics(
             unit=unit_name(result),
             table=unit_table(run, [parse_measure(name) for name in measures]),
             answered_units=answered_units(run),
-            gold_units=tuple(dict.fromkeys(run.cluster_by_query.values())),
+            gold_units=tuple(dict.fromkeys(unit_by_query.values())),
             origin=result.origin,
         )
 

@@ -260,7 +260,8 @@ def _classes_missed_in(row: RowWithClasses) -> list[str]:
 def _why_unreachable(class_name: str, row: RowWithClasses, reachability: Reachability) -> str | None:
     """Return why no answer of the pool would find a class of a row; None if some answer would find the class.
 
-    If the slot takes one value, it is enough that some class of the row can be found.
+    If the slot takes one value, some class of the row must be reachable, whichever it is. If none is, the reason of the
+    row's first class is returned.
     """
     if not row.takes_one_value:
         return reachability.why_unreachable(class_name)

@@ -118,12 +118,13 @@ class _GroupScorer:
         intervals_by_group = self._intervals_by_group(dimensions)
         # The pool does not have some dimensions, so that the classes to be found cannot be counted by group there.
         has_recall = DIMENSIONS_OF_RUNS_ONLY.isdisjoint(dimensions)
-        names_in_order = sorted(counts_by_group, key=lambda names: _order_of_group(names, counts_by_group[names]))
+        # A group is identified by its values of the dimensions: ("per:title", "1") for the dimensions slot and hop.
+        sorted_keys = sorted(counts_by_group, key=lambda key: _order_of_group(key, counts_by_group[key]))
         groups = []
-        for names in names_in_order:
-            group = _make_group(names, counts_by_group[names], self._mistakes_in_all, has_recall=has_recall)
-            if names in intervals_by_group:
-                group = replace(group, intervals=_shown_intervals(intervals_by_group[names], has_recall=has_recall))
+        for key in sorted_keys:
+            group = _make_group(key, counts_by_group[key], self._mistakes_in_all, has_recall=has_recall)
+            if key in intervals_by_group:
+                group = replace(group, intervals=_shown_intervals(intervals_by_group[key], has_recall=has_recall))
             groups.append(group)
         return groups
 

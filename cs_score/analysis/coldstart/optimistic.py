@@ -193,7 +193,7 @@ class _LinesByEntityKey:
     def connected_lines(self, first_line: Response) -> list[Response]:
         """Return the lines that share a key with a line, the lines that share a key with one of these, and so on.
 
-        The lines are in load order; the given line is one of them.
+        The lines are in load order; the given line is one of them. All their keys are removed from the index.
         """
         line_by_index = {first_line.index: first_line}
         lines_to_visit = [first_line]

@@ -132,7 +132,7 @@ def _unchanged_scenarios(
         slots=slots,
         added_pool=[],
         added_pool_to=pool_file,
-        scores={name: Scenario(score, score, score) for name, score in score_by_measure.items()},
+        scores={name: Scenario(value, value, value) for name, value in score_by_measure.items()},
     )
 
 

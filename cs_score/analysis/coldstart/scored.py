@@ -110,7 +110,8 @@ class AnalysedRun(Record, eq=False):
         run = self.run
         if limits is not None:
             run = run_under_limits(self.run, limits, with_problems=with_problems)
-        return score_for_analysis(run, policy, self.run_id, [self.result])
+        # From the old result the lines take their assessments, so that these are not looked up again.
+        return score_for_analysis(run, policy, self.run_id, results_to_reuse=[self.result])
 
 
 def score_for_analysis(
@@ -139,7 +140,7 @@ def score_for_analysis(
 def _analysed_run(
     run: Run, policy: Policy, result: Result, run_result: ScoredRun, stop: ScoringStopped | None = None
 ) -> AnalysedRun:
-    """Return a run together with its result, which is one of the results of all runs of a call.
+    """Return a run together with its result `run_result`; `result` holds the results of all runs of the call.
 
     `stop` is the error that has stopped scoring, None for no error. It is kept only without average precision.
     """

@@ -229,7 +229,7 @@ class DocumentText:
             lines += text_lines(screen_layout.table(document), row_counts[layout.name], self.width)
         return lines
 
-    def head_lines(self, document: Any) -> list[str]:
+    def lines_of_sentences(self, document: Any) -> list[str]:
         """Return the sentences about the inputs, and the reasons why measures have no value."""
         sentences = list(document.head or ())
         for measure, reason in (document.undefined or {}).items():

@@ -50,7 +50,8 @@ def add_remedy(
     if error.file is None or error.file not in (gold_file, predictions_file) or not os.path.isfile(error.file):
         return error
     remedy = None
-    gold_was_read_before = isinstance(gold, InputContent)  # without an error, so that it is no file of predictions
+    # Gold that was read before without an error cannot be a file of predictions: the files are not swapped.
+    gold_was_read_before = isinstance(gold, InputContent)
     if not gold_was_read_before:
         remedy = _advise_on_swapped_files(mode, gold_file, predictions_file)
     if remedy is None:
@@ -68,6 +69,7 @@ def _files_of_call(
 
     The name of gold or of the predictions is None if the call passed data instead of a file.
     """
+    # Remedies tell the predictions None (only gold is read) from a name. They need no such difference for gold.
     return Files(
         gold=gold_file or "",
         predictions=predictions_file,

@@ -126,31 +126,31 @@ def _is_evidence_of_rationales(evidence: object) -> bool:
     return isinstance(value_of_first_document, list)
 
 
-def stage_command(files: Files, stage: str) -> str | None:
-    """Return the advice to score the files as a stage of SciFact, with the command.
+def action_to_score_stage(files: Files, stage: str) -> str | None:
+    """Return what to do to score the files as a stage of SciFact: "write cs-score scifact --stage ...".
 
-    Return None if the stage would refuse the files, too. The command has the option `--any-order` only if the stage
-    would otherwise refuse the files.
+    Return None if the stage would refuse the files, too. The text has the option `--any-order` only if the stage would
+    otherwise refuse the files.
     """
-    command = files.command_for_task("scifact", stage=stage)
-    if command is None:
-        command = files.command_for_task("scifact", any_order=True, stage=stage)
-    return command
+    action = files.action_to_score_as("scifact", stage=stage)
+    if action is None:
+        action = files.action_to_score_as("scifact", any_order=True, stage=stage)
+    return action
 
 
 def find_stage_advice(line_values: Sequence[Mapping[str, Any]], files: Files, file_in_words: str) -> Advice | None:
     """Return the advice to score the files as the stage of SciFact that the first line of the predictions shows.
 
     `file_in_words` is the beginning of the advice, such as "this is the file of a stage". Return None if the line has
-    the form of no stage, and if the stage would refuse the files.
+    the form of no stage, or if the stage would refuse the files.
     """
     stage = stage_of(line_values[0])
     if stage is None:
         return None
-    command = stage_command(files, stage)
-    if command is None:
+    action = action_to_score_stage(files, stage)
+    if action is None:
         return None
-    return Advice(f"{file_in_words}, {stage}", command)
+    return Advice(f"{file_in_words}, {stage}", action)
 
 
 def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files) -> FormChange | None:
@@ -207,6 +207,6 @@ def change_for_listed_documents(line_values: Sequence[dict[str, Any]], document_
         return None
     # For the document expression `[e]` they are '{str(e["doc_id"]): [e] for e in c["evidence"] or []}' and
     # '[{**c, "evidence": {str(e["doc_id"]): [e] for e in c["evidence"] or []}} for c in R]'.
-    evidence_expression = f'{{str(e["doc_id"]): {document_expression} for e in c["evidence"] or []}}'
-    expression = f'[{{**c, "evidence": {evidence_expression}}} for c in R]'
+    evidence_expression = '{str(e["doc_id"]): ' + document_expression + ' for e in c["evidence"] or []}'
+    expression = '[{**c, "evidence": ' + evidence_expression + "} for c in R]"
     return FormChange(expression, "evidence is a list of documents")

@@ -104,11 +104,11 @@ def _find_remedy_for_objects(files: Files) -> Remedy:
     It is the advice to score the files as this task, or a change if the task would refuse them.
     """
     diagnosis = "the evidence of each document is one object, as cs-score scifact scores it"
-    command = files.command_for_task("scifact")
-    if command is None:
-        command = files.command_for_task("scifact", any_order=True)
-    if command is not None:
-        return Advice(diagnosis, command)
+    action = files.action_to_score_as("scifact")
+    if action is None:
+        action = files.action_to_score_as("scifact", any_order=True)
+    if action is not None:
+        return Advice(diagnosis, action)
     # In each claim `c`, every document `d` gets a list with its entry `e` in place of the entry alone:
     # {"11": {"label": "SUPPORT", "sentences": [2]}} becomes {"11": [{"label": "SUPPORT", "sentences": [2]}]}.
     expression = '[{**c, "evidence": {d: [e] for d, e in (c.get("evidence") or {}).items()}} for c in R]'

@@ -431,7 +431,7 @@ def conversion_advice(file: str, values: Values, new_value_code: str, *, has_lin
     """
     new_file = converted_name(file, has_lines=has_lines)
     new_file_code = f'open({json.dumps(new_file)}, "w")'  # opens the new file
-    distinct_modules = dict.fromkeys(values.modules)
+    distinct_modules = dict.fromkeys(values.modules)  # with json, which writes the new file
     import_statement = f"import {', '.join(distinct_modules)}"
     read_statement = f"R = {values.reading_code}"
     if has_lines:

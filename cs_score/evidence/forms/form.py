@@ -33,8 +33,8 @@ class Files(Record):
     has_number_ids: Callable[[], bool]
     can_score: CanScore
 
-    def command_for_task(self, task: str, **options: Any) -> str | None:
-        """Return the advice to score the files as another task, with the command.
+    def action_to_score_as(self, task: str, **options: Any) -> str | None:
+        """Return what to do to score the files as another task: "write cs-score claims --gold ...".
 
         Return None if that task would refuse the files, too. `options` are options of the task, such as
         `any_order=True`.

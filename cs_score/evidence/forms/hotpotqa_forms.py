@@ -28,14 +28,14 @@ _ID_KEYS: Final = ("_id", "id")
 # ---- Forms that are converted when they are read
 
 
-def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
-    """Return the form of a file of predictions in words, and the predictions in the form that the task reads.
+def recognise_predictions(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
+    """Return in words which form a file of predictions has, and the predictions as an object that the task reads.
 
     The task reads {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. `value` is the JSON value of the file: an
     object with a prediction for each question id, or a list of predictions that have a key `_id` or `id`, or a single
     prediction of this kind. Return None for any other value.
     """
-    form = "an object with id, answer and facts for each question"
+    form_in_words = "an object with id, answer and facts for each question"
     prediction_by_id: dict[Any, Any] | None
     if not isinstance(value, dict):
         prediction_by_id = _index_by_id(value)
@@ -43,12 +43,12 @@ def predictions_by_question(value: object) -> tuple[str, dict[str, dict[Any, Any
         prediction_by_id = _index_by_id([value])
     else:
         prediction_by_id = value
-        form = "an object with answer and facts for each question id"
+        form_in_words = "an object with answer and facts for each question id"
     if not prediction_by_id:
         return None
     if not all(_is_prediction(prediction) for prediction in prediction_by_id.values()):
         return None
-    return form, _separate_answers_and_facts(prediction_by_id)
+    return form_in_words, _separate_answers_and_facts(prediction_by_id)
 
 
 def _separate_answers_and_facts(prediction_by_id: Mapping[Any, dict[str, Any]]) -> dict[str, dict[Any, Any]]:
@@ -168,9 +168,9 @@ def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy 
     data = value.get("data")
     if isinstance(data, list) and all(_is_question(question) for question in data):
         return FormChange('R["data"]', 'the questions are below the key "data"')
-    command = files.command_for_task("r4c")
-    if command is not None:
-        return Advice("this is gold of R4C", command)
+    action = files.action_to_score_as("r4c")
+    if action is not None:
+        return Advice("this is gold of R4C", action)
     return None
 
 
@@ -204,9 +204,9 @@ def _find_predictions_remedy(value: Any, files: Files) -> Remedy:
     if remedy is not None:
         return remedy
     if "re" in value:  # the key of predicted derivations
-        command = files.command_for_task("r4c")
-        if command is not None:
-            return Advice("these are predictions for R4C", command)
+        action = files.action_to_score_as("r4c")
+        if action is not None:
+            return Advice("these are predictions for R4C", action)
     has_only_texts = all(isinstance(answer, str) for answer in value.values())
     if value and has_only_texts:
         return FormChange('{"answer": R, "sp": {}}', "the file is an object with answers by question id")

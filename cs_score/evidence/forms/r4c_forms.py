@@ -33,6 +33,11 @@ class InstancesById(NamedTuple):
     expression: str
     derivations: dict[str, Any]
 
+    @property
+    def is_whole_file(self) -> bool:
+        """Whether the file itself is an object with derivations by instance id."""
+        return self.expression == "R"
+
 
 def find_remedy(value: Any, files: Files) -> Remedy:
     """Return the remedy for a refused file with this JSON value of any type; `files` tells whether this is gold."""
@@ -51,10 +56,11 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
         change = _find_gold_change(instances)
         if change is not None:
             return change
+    # Gold of HotpotQA is a list of questions, gold of R4C an object.
     if isinstance(value, list) and files.predictions is not None:
-        command = files.command_for_task("hotpotqa")
-        if command is not None:
-            return Advice("this is gold of HotpotQA", command)
+        action = files.action_to_score_as("hotpotqa")
+        if action is not None:
+            return Advice("this is gold of HotpotQA", action)
     return Advice(action=WANTED_GOLD)
 
 
@@ -67,13 +73,13 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
     if not steps:
         return None
     if all(_is_step(step) for step in steps):
-        is_object_by_id = instances.expression == "R"  # as gold should be
-        diagnosis = "" if is_object_by_id else "the file has an object for each instance"
+        # Gold should be an object by instance id, as the whole file.
+        diagnosis = "" if instances.is_whole_file else "the file has an object for each instance"
         return FormChange(instances.expression, diagnosis)
     if all(_is_fact(step) for step in steps):
         # Each fact `f` of a derivation `d` becomes a step without a title. `ds` are the derivations of instance `i`.
         # For instances in `R` the expression is '{i: [[["", 0, f] for f in d] for d in ds] for i, ds in (R).items()}'.
-        with_steps = f'{{i: [[["", 0, f] for f in d] for d in ds] for i, ds in ({instances.expression}).items()}}'
+        with_steps = '{i: [[["", 0, f] for f in d] for d in ds] for i, ds in (' + instances.expression + ").items()}"
         return FormChange(with_steps, _BARE_FACTS)
     return None
 
@@ -123,19 +129,21 @@ def _find_predictions_change(instances: InstancesById, *, are_below_key: bool) -
     if all(_is_step(step) for step in steps):
         if are_below_key:
             return NO_CHANGE
-        return FormChange(f'{{"re": {instances.expression}}}', 'the derivations are not below the key "re"')
+        below_key = '{"re": ' + instances.expression + "}"
+        return FormChange(below_key, 'the derivations are not below the key "re"')
     if all(_is_fact(step) for step in steps):
         # Each fact `f` of the derivation `d` of an instance `i` becomes a step without a title. For instances in `R`
         # the expression is '{"re": {i: [["", 0, f] for f in d] for i, d in (R).items()}}'.
-        with_steps = f'{{i: [["", 0, f] for f in d] for i, d in ({instances.expression}).items()}}'
-        return FormChange(f'{{"re": {with_steps}}}', _BARE_FACTS)
+        with_steps = '{i: [["", 0, f] for f in d] for i, d in (' + instances.expression + ").items()}"
+        return FormChange('{"re": ' + with_steps + "}", _BARE_FACTS)
     return None
 
 
 def _find_instances(value: Any) -> InstancesById | None:
     """Return the derivations in the JSON value of a file by instance id; None for any other value.
 
-    The value is an object by id, a list of objects with an id and derivations, or a list of objects by id.
+    The value is an object by id ({"q1": [...]}), a list of objects with an id and derivations ([{"id": "q1", "re":
+    [...]}]), or a list of objects by id ([{"q1": [...]}, {"q2": [...]}]).
     """
     if isinstance(value, dict):
         return InstancesById(expression="R", derivations=value)  # the derivations are the value of the file

@@ -43,15 +43,15 @@ def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
 
 
 def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for a file with these lines that should be predictions.
+    """Return the remedy for a refused file of predictions with these lines.
 
-    It is `NO_CHANGE` if the lines have the form of predictions: the task refuses the file for another reason.
+    The remedy is `NO_CHANGE` if the lines have the form of predictions: the task refuses the file for another reason.
     """
     document_values = evidence_values(line_values)
     # {"id": 1, "evidence": {"11": {"label": "SUPPORT", "sentences": [2]}}}
     if have_evidence(line_values) and are_entries(document_values):
         return NO_CHANGE
-    # {"claim_id": 1, "doc_ids": [11]}
+    # {"claim_id": 1, "doc_ids": [11]}: the output of a stage of a SciFact system, here the retrieval of abstracts
     advice = claim_lines.find_stage_advice(line_values, files, "this is the file of a stage")
     if advice is not None:
         return advice
@@ -96,9 +96,9 @@ def _find_remedy_for_lists(values: list[Any], files: Files) -> Remedy:
     if not are_lists_of_entries(values):
         return example_as_advice
     diagnosis = "the evidence of each document is a list of entries, as cs-score claims scores it"
-    command = files.command_for_task("claims")
-    if command is not None:
-        return Advice(diagnosis, command)
+    action = files.action_to_score_as("claims")
+    if action is not None:
+        return Advice(diagnosis, action)
     if all(len(entries) == 1 for entries in values):
         # In each claim `c`, every document `d` gets the only entry of its list `e` in place of the list.
         expression = '[{**c, "evidence": {d: e[0] for d, e in (c["evidence"] or {}).items()}} for c in R]'

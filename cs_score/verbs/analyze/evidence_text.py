@@ -68,8 +68,9 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
 
     A layout may be for files only (not `for_people`), or for texts only (not `is_file`).
     """
+    # Only tasks with judged answers have scores under other assessments and under other policies.
     layouts_of_other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
-    costliest = costliest_layout(mode, _count_mistakes)
+    costliest = costliest_layout(mode, _count_mistakes)  # its note says how many mistakes it does not list
     return (*layouts_of_other_scores, _BUDGET, costliest, mistakes_layout(mode), _groups_layout(mode), _CONFUSIONS)
 
 
@@ -122,7 +123,7 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
     there is no terminal, and then cells are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    lines = [_score_line(mode, analysis), *writer.head_lines(analysis)]
+    lines = [_score_line(mode, analysis), *writer.lines_of_sentences(analysis)]
     if writer.is_screen:  # without `top`
         lines += writer.screen_tables(analysis, _ROWS_ON_SCREEN, _mistakes_order)
         lines += writer.hint("--all shows every mistake, group and confusion; --format json has all of it.")

@@ -30,7 +30,7 @@ from cs_score.pages.charts import (
     grid_chart,
     limits_by_series,
 )
-from cs_score.pages.origins import analysis_origin
+from cs_score.pages.origins import section_on_origin_of_analysis
 from cs_score.pages.page import (
     MOST_ROWS,
     Block,
@@ -141,7 +141,7 @@ class AnalysisPage(PageMaker):
         """Return the page: scores, costs and kinds of mistakes, groups, confusions, units, and how to make it again."""
         title = self.document.run if self.is_cold_start else f"{self.document.task} predictions"
         sections = self._sections_of_run() if self.is_cold_start else self._sections_of_predictions()
-        how_made = analysis_origin(self.document)
+        how_made = section_on_origin_of_analysis(self.document)
         sections.append(how_made)
         return Page(title, self._subtitle(), sections, self.expandable_entries)
 
@@ -284,10 +284,11 @@ class AnalysisPage(PageMaker):
             "Each kind of mistakes corrected alone, and cumulated with those above it. Gains are exact: they are what "
             "the scorer would print. Those of several kinds do not add up."
         )
-        layout = layout_with_cells(self.layouts["budget"], cells={"count": self._count_cell})
+        layout = layout_with_cells(self.layouts["budget"], make_cell_by_key={"count": self._count_cell})
         blocks: list[Block] = [about, charts_side_by_side(self.gain_charts(), self.step_charts())]
         blocks += tables_of_document(layout, self.document, is_small=True)
         missed_classes = self.document.budget[-1]  # the last kind of mistakes
+        # Only rows of Cold Start count the missed classes that no answer of the pool could find (`unreachable`).
         if getattr(missed_classes, "unreachable", None):
             blocks.append(_unreachable_facts(missed_classes))
         if self.is_cold_start:
@@ -566,7 +567,11 @@ class AnalysisPage(PageMaker):
         return layout_with_cells(self.layouts["mistakes"], further_columns, make_cell_by_key, shown)
 
     def _cost_list_of_predictions(self) -> Layout:
-        """Return the layout of the cost list of predictions of an evidence task."""
+        """Return the layout of the table of mistakes with their gains, for predictions of an evidence task.
+
+        The gain of a mistake is what its correction adds to the score. The column `part` says where in the prediction
+        the mistake is, and `effects` how its correction changes each measure.
+        """
         make_cell_by_key = {"unit": self._unit_cell, "effects": self._effects_cell}
         shown = ("gain", "kind", "unit", "part", "predicted", "gold", "effects")
         return layout_with_cells(self.layouts["mistakes"], [Column("effects")], make_cell_by_key, shown)
@@ -689,6 +694,7 @@ class AnalysisPage(PageMaker):
     def _problems_section(self) -> Section:
         """Return the section of the problems of the input: a table with a row for each code, or the word "None."."""
         rows = [asdict(problem) for problem in self.document.problems]
+        # A column without a heading shows its key: "Code".
         headings = {"code": "", "severity": "", "count": "", "message": "First message"}
         problem_tables = list(table_of_rows("problem", "Problems of the input", rows, headings, is_small=True))
         return Section("problems", "Problems", problem_tables or ["None."])

@@ -153,7 +153,13 @@ def _policies_to_score(
     """
     name = policy if isinstance(policy, str) else "given"
     further_policies = arguments.policy_words(also_policy)
-    return policies_of_batch(scoring, scoring.policy.texts(), name, further_policies, option="also_policy")
+    return policies_of_batch(
+        scoring,
+        policy_texts=scoring.policy.texts(),  # the policy as switches have it; further policies may change single sides
+        policy_name=name,
+        further_policies=further_policies,
+        option="also_policy",
+    )
 
 
 def _exact_measure(name: str, plan: ColdStartPlan) -> str:

@@ -630,7 +630,7 @@ class _Attempt(Record):
 
     def _report_file(self, report: str) -> tuple[str, list[bytes]]:
         """Return the name and the content of the report of problems."""
-        return "out.errlog", [outputs.doubly_encoded(report, self.prepared_gold.plan.options.edition)]
+        return "out.errlog", [outputs.report_bytes(report, self.prepared_gold.plan.options.edition)]
 
     def _contents_of_pages(self, result: Result, loaded_runs: Sequence[Run]) -> RunFiles:
         """Yield the name and the content of the page of each run id, if the batch makes pages.

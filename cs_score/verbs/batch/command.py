@@ -376,9 +376,12 @@ def _check_options_of_dask(command_line: CommandLine) -> None:
 
 
 def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
-    """Raise UsageError if more than one of the files is standard input."""
-    files = [file.name for file in inputs.plan.inputs]
-    files.extend(inputs.run_words)
+    """Raise UsageError if more than one of the files is standard input.
+
+    `runs_from` is the file that lists runs, None without one.
+    """
+    files = [gold_file.name for gold_file in inputs.plan.inputs]
+    files.extend(inputs.run_words)  # the runs on the command line
     if runs_from is not None:
         files.append(runs_from)
     if files.count("-") > 1:

@@ -103,8 +103,8 @@ class _PreparedEvidence(PreparedGold):
     def score(self, run: BatchRunFile, policies: Sequence[str]) -> Iterator[ScoredInBatch]:
         """Score a file of predictions, and yield its outcome with its files.
 
-        The command writes and prints the same when it scores these predictions alone. Evidence tasks have no policies,
-        so there is one outcome. It has failed if the predictions cannot be scored.
+        The files are those that the task's own command `score` writes for these predictions alone. Evidence tasks have
+        no policies, so there is one outcome. It has failed if the predictions cannot be scored.
         """
         resampling = self.plan.resampling
         try:

@@ -20,7 +20,7 @@ from cs_score.base.sources import (
     InMemory,
     Input,
     InputDigest,
-    checked_entry,
+    checked_file_or_folder,
     name_of,
     name_without_compression,
     open_source,
@@ -166,7 +166,7 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
 
 
 def _runs_of_files(files: Sequence[_ListedFile]) -> FoundRuns:
-    """Return a run with a unique name for each file, and remarks on names that several files share."""
+    """Return a run with a unique name for each file, and remarks on names changed because files would share them."""
     name_by_path = _name_runs([file.path for file in files])
     runs = []
     for path, edition in files:
@@ -258,7 +258,7 @@ def _runs_in_folder(folder: str, run_endings: Sequence[str]) -> list[str]:
         all_files = os.path.join(folder, "*")
         raise InputError(f"no file {patterns} in it", file=folder, remedy=f"name the files: {all_files}")
     paths = [os.path.join(folder, name) for name in sorted(names)]
-    return [checked_entry(path) for path in paths]
+    return [checked_file_or_folder(path) for path in paths]
 
 
 def _matches_of_pattern(pattern: str) -> list[str]:
@@ -266,7 +266,7 @@ def _matches_of_pattern(pattern: str) -> list[str]:
     paths = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
     if not paths:
         raise InputError("no file matches this pattern", file=pattern)
-    return [checked_entry(path) for path in sorted(paths)]
+    return [checked_file_or_folder(path) for path in sorted(paths)]
 
 
 # ---- The names of runs

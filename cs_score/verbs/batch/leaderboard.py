@@ -365,8 +365,8 @@ _KEYS_FOR_PROGRAMS: Final = frozenset({"file", "signature", "failure", "wins", "
 def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     """Return the layout of the table of a leaderboard.
 
-    Files for programs have every column. Tables for people have the score that ranks with its limits, the headline
-    measures, tests and state.
+    Files for programs have every column. Tables for people have the score by which runs are ranked, with its confidence
+    limits; the headline measures; the tests; and the state of each run.
     """
     leading_columns = _leading_columns(board)
     trailing_columns = _trailing_columns(board)
@@ -502,9 +502,9 @@ def _sentences_below(board: LeaderboardDocument) -> list[str]:
 
 
 def _explanations_of_limits(board: LeaderboardDocument) -> list[str]:
-    """Return the sentences that explain limits and tests, and those on the intervals of each row.
+    """Return the sentences that explain the confidence limits of scores and the tests, and notes on single rows.
 
-    Rows share most explanations; each is given once.
+    Rows share most sentences; each is given once.
     """
     sentences: dict[str, None] = {}
     for row in board.rows:

@@ -80,8 +80,9 @@ class BatchPage(PageMaker):
         super().__init__(document)
         self.labels = _labels_of_runs(document.runs)
         self.position_by_run: dict[tuple[str, str], int] = {}
-        for position, system in enumerate(document.runs):
-            self.position_by_run[system.run, system.run_id] = position
+        # A run is identified by its name in the batch (`run`) and the run id in its lines.
+        for position, overview in enumerate(document.runs):
+            self.position_by_run[overview.run, overview.run_id] = position
 
     def page(self) -> Page:
         """Return the page: leaderboard, heat map, difficulty, agreement and rank stability."""

@@ -135,12 +135,13 @@ class Backend:
     """The processes that score runs.
 
     `most_jobs_at_once` is the number of jobs that are handed out at the same time. `death_errors` are the exceptions of
-    a future whose worker died. If the backend `retries`, it tries such a job again itself before it reports the error.
+    a future whose worker died. If it `retries_crashed_jobs`, it tries such a job again itself before it reports the
+    error.
     """
 
     most_jobs_at_once: int
     death_errors: tuple[type[BaseException], ...] = ()
-    retries: bool = False
+    retries_crashed_jobs: bool = False
 
     @abstractmethod
     def submit(self, job: Job) -> OutcomesFuture:
@@ -155,11 +156,12 @@ def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Itera
     """Score runs, and yield their outcomes as soon as they are known, in any order.
 
     A run whose worker dies is scored once more after all others, without other runs at the same time: the memory may
-    suffice for one large run but not for two. If the worker dies again, the run has failed.
+    suffice for one large run but not for two. If the worker dies again, the run has failed. A backend that repeats
+    crashed jobs itself has done this before.
     """
     crashed_jobs: list[Job] = []
     for job, future in _complete_jobs(jobs, backend, backend.most_jobs_at_once, progress):
-        if not backend.retries and _has_crashed(future, backend):
+        if not backend.retries_crashed_jobs and _has_crashed(future, backend):
             crashed_jobs.append(job)
             continue
         progress.finished()
@@ -248,7 +250,7 @@ def local_backend(scorer: Scorer, process_count: int) -> Iterator[Backend]:
 class _DaskBackend(Backend):
     """The workers of a Dask cluster, which hold the scorer of the batch as a plugin."""
 
-    retries = True
+    retries_crashed_jobs = True
 
     def __init__(self, executor: Any, batch_id: str, most_jobs_at_once: int, death_error: type[BaseException]) -> None:
         """Hand jobs to a Dask `executor`.

@@ -23,7 +23,7 @@ _TERMS_TEXT: Final = "Terms of participation, to be written by the organisers.\n
 SCRIPT: Final = "scoring.py"
 """The script of the scoring program."""
 
-UPLOADED: Final = "bundle.zip"
+ARCHIVE_NAME: Final = "bundle.zip"
 """The archive to upload, which has all other files of the bundle."""
 
 

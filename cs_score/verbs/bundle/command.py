@@ -79,7 +79,7 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     of its help.
     """
     return Verb(
-        # A function, so that commands for evidence tasks do not need the form for runs.
+        # A function is called only by commands for runs: commands for evidence tasks save the work.
         usage_for_runs=partial(_usage_for_runs, more_options),
         usage_for_evidence=_usage_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,
@@ -127,7 +127,7 @@ def bundle_codabench(task: str, command_line: CommandLine) -> int:
         program_files=_make_program(task, command_line, parts, platform, codabench.SCRIPT),
         kit_files=parts.starting_kit.files_for_codabench(),
     )
-    return _write_bundle(command_line, parts.settings, files, archive_name=codabench.UPLOADED)
+    return _write_bundle(command_line, parts.settings, files, archive_name=codabench.ARCHIVE_NAME)
 
 
 @_verb_for_platform(
@@ -150,7 +150,7 @@ def bundle_evalai(task: str, command_line: CommandLine) -> int:
         program_files=_make_program(task, command_line, parts, platform, evalai.SCRIPT),
         kit_files=parts.starting_kit.files_for_evalai(),
     )
-    return _write_bundle(command_line, parts.settings, files, archive_name=evalai.UPLOADED)
+    return _write_bundle(command_line, parts.settings, files, archive_name=evalai.ARCHIVE_NAME)
 
 
 def _read_platform(command_line: CommandLine) -> Platform:
@@ -172,7 +172,7 @@ def _read_parts(task: str, command_line: CommandLine) -> _BundleParts:
     _refuse_existing_folder(command_line)
     first_day = _read_first_day(command_line)
     # Gold, with its paths on this machine, and the options of scoring, without a run.
-    local_origin = conditions_of(task, command_line, refusal="a bundle has no run")
+    local_origin = conditions_of(task, command_line, message_if_run_given="a bundle has no run")
     sample = contents.sample_of(task, command_line.get("--sample"))
     measures = contents.leaderboard_measures(local_origin, read_measures(command_line))
     bundled_gold = contents.read_gold_files(local_origin)

@@ -20,7 +20,7 @@ from cs_score.coldstart.options import EDITIONS, LATEST
 from cs_score.measures import LDC_MEAN, measure_names, parse_measure, select_names
 from cs_score.tasks import COLD_START, TASKS
 from cs_score.verbs.bundle.archives import zip_archive
-from cs_score.verbs.bundle.settings import FILE_NAME, Bundle
+from cs_score.verbs.bundle.settings import SETTINGS_FILE, Bundle
 from cs_score.verbs.bundle.wheels import (
     Platform,
     Wheel,
@@ -223,7 +223,7 @@ def program_files(settings: Bundle, wheels: Iterable[Wheel], target: Platform, s
     version_as_tuple = target.python.replace(".", ", ")  # 3.11 is (3, 11) in the script
     installer = _read_template("install_wheels.py").replace("@PYTHON@", version_as_tuple)
     program = {
-        FILE_NAME: json_text(settings).encode(),
+        SETTINGS_FILE: json_text(settings).encode(),
         "install_wheels.py": installer.encode(),
         script: _read_template(script).encode(),
     }

@@ -16,7 +16,7 @@ from cs_score.verbs.bundle.yaml_text import Value, yaml_text
 SCRIPT: Final = "main.py"
 """The module of the evaluation script that EvalAI calls."""
 
-UPLOADED: Final = "challenge.zip"
+ARCHIVE_NAME: Final = "challenge.zip"
 """The archive to upload, which has all other files of the bundle."""
 
 PHASE: Final = "evaluation"

@@ -47,7 +47,9 @@ def score_submission(bundle: Bundle, gold_folder: str, submission_file: str) -> 
         return _score_predictions(bundle, gold_folder, submission_file)
     except CsScoreError:
         raise SubmissionError(_DOES_NOT_FIT) from None
-    except (SubmissionError, MemoryError):  # one is for the participant already, the other is no fault of anybody
+    except SubmissionError:  # its message is for the participant already
+        raise
+    except MemoryError:  # a lack of memory is nobody's fault
         raise
     except Exception:
         # The message of an unexpected error could quote gold.
@@ -84,7 +86,8 @@ def _score_predictions(bundle: Bundle, gold_folder: str, submission_file: str) -
     check_form_without_gold(bundle.task, arguments, submission_file)
     (gold_path,) = gold_paths(bundle.origin, gold_folder, GOLD)
     result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission_file, **arguments)
-    return aggregate_of_predictions(result, bundle.measure, Resampling(can_grow=True))
+    resampling = Resampling(can_grow=True)  # more resamples than the default may be drawn, since nobody chose a number
+    return aggregate_of_predictions(result, bundle.measure, resampling)
 
 
 def check_form_without_gold(task: str, arguments: dict[str, Any], submission_file: str) -> None:
@@ -98,12 +101,12 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission_fil
         predictions = read_input(submission_file, "predictions", mode.predictions, has_lines=mode.has_lines)
         systems = mode.systems(predictions)
     except InputError as error:
-        raise _with_short_name(error, submission_file) from None
+        raise _submission_error(error, submission_file) from None
     if len(systems) > 1:
         raise SubmissionError(f"{os.path.basename(submission_file)} has {len(systems)} systems: hand in one")
 
 
-def _with_short_name(error: InputError, submission_file: str) -> SubmissionError:
+def _submission_error(error: InputError, submission_file: str) -> SubmissionError:
     """Return the error for the participant, with the folder removed from the name of the file in its message.
 
     Participants do not know the folder. The file of `error` itself is changed, too.
@@ -132,6 +135,7 @@ def _score_run(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggreg
         assessment_paths = gold_paths(bundle.origin, gold_folder, POOL)
         run = load_run(queries, [*assessment_paths, submission_file])
         scored_run = score_for_analysis(run, options.policy, run_id)
+    # More resamples may be drawn than the default, if significance needs them.
     return aggregate_of_run(scored_run, bundle.measure, Resampling(can_grow=True))
 
 
@@ -165,7 +169,7 @@ def _id_of_only_run(queries: ColdStartGold, submission_file: str) -> str:
     return run_ids[0]
 
 
-def _load_without_assessments(queries: ColdStartGold, submission_file: str) -> Run:
+def _load_without_assessments(gold_without_pool: ColdStartGold, submission_file: str) -> Run:
     """Return the run in a submission, loaded with the queries but without the assessments.
 
     Raises SubmissionError for another kind of file and for lines that cannot be read.
@@ -174,6 +178,6 @@ def _load_without_assessments(queries: ColdStartGold, submission_file: str) -> R
         if kind_of(submission_file) is not FileKind.RUN:
             name = os.path.basename(submission_file)
             raise SubmissionError(f"{name} is no run: its lines have another number of columns")
-        return load_run(queries, [submission_file])
+        return load_run(gold_without_pool, [submission_file])
     except InputError as error:
-        raise _with_short_name(error, submission_file) from None
+        raise _submission_error(error, submission_file) from None

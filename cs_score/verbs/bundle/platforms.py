@@ -14,7 +14,7 @@ from typing import Any, Final
 from cs_score.analysis.aggregate import Aggregate
 from cs_score.pages.making import page_of
 from cs_score.verbs.bundle.platform_scoring import defined_scores, score_submission
-from cs_score.verbs.bundle.settings import FILE_NAME, Bundle, read_settings
+from cs_score.verbs.bundle.settings import SETTINGS_FILE, Bundle, read_settings
 from cs_score.verbs.bundle.submission import SubmissionError, find_submission, refuse_link
 
 SCORES: Final = "scores.json"
@@ -30,7 +30,7 @@ def score_for_codabench(program_folder: str, input_folder: str, output_folder: s
     """
     # Participants see standard error, and a warning may quote anything.
     warnings.simplefilter("ignore")
-    bundle = read_settings(os.path.join(program_folder, FILE_NAME))
+    bundle = read_settings(os.path.join(program_folder, SETTINGS_FILE))
     gold_folder = os.path.join(input_folder, "ref")
     try:
         submission_file = find_submission(os.path.join(input_folder, "res"))
@@ -44,7 +44,10 @@ def score_for_codabench(program_folder: str, input_folder: str, output_folder: s
 
 
 def _write_scores(folder: str, bundle: Bundle, aggregate: Aggregate) -> None:
-    """Write the page about a submission, and its scores as JSON by measure, into the folder that Codabench reads."""
+    """Write the page about a submission, and its scores as JSON by measure, into the folder that Codabench reads.
+
+    `aggregate` holds the scores and the numbers of mistakes of the submission.
+    """
     scores = defined_scores(bundle, aggregate)
     _write_file(folder, DETAILS, page_of(aggregate))
     _write_file(folder, SCORES, json.dumps(scores, indent=1))
@@ -74,7 +77,7 @@ def evaluate_for_evalai(program_folder: str, gold_archive: str, submission_file:
     """
     # Participants see standard error, and a warning may quote anything.
     warnings.simplefilter("ignore")
-    bundle = read_settings(os.path.join(program_folder, FILE_NAME))
+    bundle = read_settings(os.path.join(program_folder, SETTINGS_FILE))
     refuse_link(submission_file)
     aggregate = _score_against_archive(bundle, gold_archive, submission_file)
     scores = defined_scores(bundle, aggregate)

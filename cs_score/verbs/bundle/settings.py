@@ -7,7 +7,7 @@ from typing import Final, Literal
 from cs_score.base.documents import Document, checked_record, read_document
 from cs_score.base.signature import Origin
 
-FILE_NAME: Final = "bundle.json"
+SETTINGS_FILE: Final = "bundle.json"
 """The file of a scoring program that holds its settings."""
 
 

@@ -28,7 +28,9 @@ OLDEST_PYTHON: Final = (3, 11)
 _LEFT_OUT: Final = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 """Files of an installation that a wheel does not have, or that are made anew."""
 
-_PURE_WHEEL: Final = "Wheel-Version: 1.0\nGenerator: cs-score\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_WHEEL_FILE_OF_PURE_PACKAGE: Final = (
+    "Wheel-Version: 1.0\nGenerator: cs-score\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+)
 _OLDEST_GLIBC: Final = 5
 """The second number of the oldest glibc that wheels name: manylinux_2_5."""
 
@@ -105,13 +107,14 @@ def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
     installed.
     """
     distribution = _find_distribution(package)
-    wheel_text = _PURE_WHEEL
+    wheel_text = _WHEEL_FILE_OF_PURE_PACKAGE
     if _is_for_development(distribution):
         files = _source_files(_modules_of(distribution, modules))
     else:
         files = _installed_files(distribution)
-        wheel_text = distribution.read_text("WHEEL") or _PURE_WHEEL
+        wheel_text = distribution.read_text("WHEEL") or _WHEEL_FILE_OF_PURE_PACKAGE
     stem = _name_and_version(distribution)
+    # The metadata join `files`; what they say about platforms becomes part of the wheel's name.
     _add_metadata(files, distribution, wheel_text, folder=_folder_of_metadata(files) or f"{stem}.dist-info")
     return Wheel(name=f"{stem}-{_platform_tag(wheel_text)}.whl", content=zip_archive(files))
 

@@ -115,7 +115,8 @@ def read_baseline(path: str, run_id: str) -> MeasuredRun:
     kind = document.get("kind")
     if kind == "check":
         return _measured_run_of_check(checked_record(document, Checked, file), file)
-    # The scores of an evidence task may be within the key "signature". Then there is no kind outside it.
+    # A file of an evidence task may have the whole document of scores as the value of the key "signature", and no key
+    # "kind" outside it.
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
     scores = read_scores(document, file)
@@ -253,13 +254,14 @@ class Gate(Record):
     """The limits for a run: minimum scores, how far measures may drop below a baseline, and how a drop is tested.
 
     If there are no limits, the headline measure must not drop. With `significance`, the settings of a paired test, a
-    drop counts only if the test calls it significant. With `any_baseline` the baseline may be of other gold or options.
+    drop counts only if the test calls it significant. With `allows_any_baseline` the baseline may be of other gold or
+    options.
     """
 
     minima: Sequence[Limit] = ()
     drops: Sequence[Limit] = ()
     significance: Resampling | None = None
-    any_baseline: bool = False
+    allows_any_baseline: bool = False
 
     def judge(self, run: MeasuredRun, baseline: MeasuredRun | None) -> Checked:
         """Return the checked run: a document with a check of each limit, and whether the run has passed.
@@ -274,7 +276,7 @@ class Gate(Record):
         checks = [_check_minimum(measure, run, minimum) for measure, minimum in minimum_by_measure.items()]
         if baseline is None:
             return _make_checked_run(run, baseline, checks, notes=())
-        if not self.any_baseline:
+        if not self.allows_any_baseline:
             _check_comparable(run, baseline)
         if not minimum_by_measure and not largest_drop_by_measure:
             largest_drop_by_measure = _default_drop_limits(run, baseline)
@@ -338,7 +340,8 @@ def _make_checked_run(
 ) -> Checked:
     """Return the document with all checks of a run, the origin of its scores, and whether it passed all checks.
 
-    `notes` are about the tests of drops. `baseline` is None if there are no limits for drops.
+    The document names the measure of the checks, or no single measure if they differ in it. `notes` are about the tests
+    of drops. `baseline` is None if there are no limits for drops.
     """
     measure = _measure_of_signature(checks)
     origin = replace(run.origin, measure=measure)
@@ -389,14 +392,14 @@ def _compare_units(
             file=baseline.name,
             remedy="make it anew with -o FILE.json, for runs score -o FOLDER, or leave out --significant",
         )
-    formula = measure_formula(run.origin.task, measures)
+    measures_as_formula = measure_formula(run.origin.task, measures)
     tables = {
-        "the run": _table_for_formula(run.units, formula),
-        "the baseline": _table_for_formula(baseline.units, formula),
+        "the run": _table_for_formula(run.units, measures_as_formula),
+        "the baseline": _table_for_formula(baseline.units, measures_as_formula),
     }
     settings_with_unit = replace(settings, unit=run.units.unit)
     try:
-        return compare_tables(tables, measures, formula.formula, settings_with_unit)
+        return compare_tables(tables, measures, measures_as_formula.formula, settings_with_unit)
     except InputError as error:
         raise InputError(f"no drop can be tested: {error.problem}", file=baseline.name) from None
 
@@ -425,7 +428,8 @@ def _tested_units(comparison: SystemComparison) -> _TestedUnits:
 def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, level: float) -> _Test:
     """Return the test of the difference between a run and its baseline (`pair`) under a measure.
 
-    The test has the smallest drop that it detects with a probability of 80 %, or None if there is no such drop.
+    The test has the smallest drop that it detects with a probability of 80 % (the default power of `DetectionGoal`), or
+    None if there is no such drop.
     `test_count` is the number of tests that are made together, and `level` the level of each.
     """
     power_analysis = power_analysis_of(pair)  # None if the difference is the same on each unit, such as 0
@@ -494,15 +498,16 @@ def _require_scores_of_baseline(
 
 
 def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | None:
-    """Return a remark if another measure than average precision is checked because the baseline lacks it, or None.
+    """Return a remark if the baseline has no average precision, so that another measure is checked; None otherwise.
 
-    The remark says why the baseline has no average precision. Only Cold Start has this headline measure.
+    The remark says why the baseline has no average precision, which is the headline measure of Cold Start only.
     """
+    if run.origin.task != COLD_START_MODE:
+        return None
     measure = default_measure_for_scores(run.origin.task, baseline.scores)
     is_mean_over_ldc_queries = measure.table == LDC_MEAN
     average_precision_measure = default_measure(has_ldc_queries=is_mean_over_ldc_queries)
-    checks_average_precision = measure == average_precision_measure
-    if run.origin.task != COLD_START_MODE or checks_average_precision:
+    if measure == average_precision_measure:
         return None
     reasons = list(baseline.undefined.values())
     if reasons:
@@ -803,7 +808,7 @@ CHECKS: Final = Layout(name="checks", title="Limits", columns=columns(*_keys_of_
 
 
 def _verdict_word(check: Check) -> str:
-    """Return the first word of the line of a check, with spaces up to four characters.
+    """Return the first word of the line of a check, padded with spaces to four characters.
 
     The word is `FAIL` for a limit that is not kept, `ok?` for an undecided limit, `ok` for other limits.
     """

@@ -46,7 +46,7 @@ def _read_limits(command_line: CommandLine) -> checking.Gate:
         minima=tuple(minima),
         drops=tuple(drops),
         significance=resampling if "--significant" in command_line else None,
-        any_baseline="--any-baseline" in command_line,
+        allows_any_baseline="--any-baseline" in command_line,
     )
 
 
@@ -138,7 +138,8 @@ def _judge_by_limits(task: str, command_line: CommandLine) -> checking.Checked:
         return gate.judge(run, baseline=None)
     baseline = checking.read_baseline(baseline_path, run.name)
     checked_run = gate.judge(run, baseline)
-    checks_headline_measure = not gate.minima and not gate.drops  # the user named no measure
+    # The user named no measure: the headline measure was checked, or its substitute if the baseline lacks it.
+    checks_headline_measure = not gate.minima and not gate.drops
     if checks_headline_measure:
         _print_replaced_headline_remark(run, baseline)
     return checked_run
@@ -163,10 +164,10 @@ def _judge_by_lock(task: str, command_line: CommandLine) -> checking.Checked:
     If options or gold have changed since the lock was written, the run has not passed, and is not scored. Raises
     CsScoreError if the lock cannot be read or the run cannot be scored.
     """
-    locking.refuse_other_limits(command_line)
+    locking.refuse_other_limits(command_line)  # all options of limits but --min
     lock_file = locks.read_lock(command_line.text("--lock", ""))
     conditions = locking.conditions_of(task, command_line)
-    # The user may type limits with --min as well, but only those of the lock: other ones count as a change.
+    # The user may repeat the limits of the lock with --min. Any other limit counts as a change.
     typed_limits = [checking.read_limit("--min", text) for text in command_line.texts("--min")]
     changes = locks.changes_since(lock_file, conditions, typed_limits)
     if changes:

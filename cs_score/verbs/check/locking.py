@@ -53,7 +53,7 @@ def write_lock(task: str, command_line: CommandLine) -> int:
     planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
     # Raises an error if the file cannot be written. This comes first, as reading gold may take long.
     command_line.plan(planned_outputs)
-    conditions = conditions_of(task, command_line, refusal="--write-lock comes before there is a run")
+    conditions = conditions_of(task, command_line, message_if_run_given="--write-lock comes before there is a run")
     lock = locks.make_lock(conditions, minima)
     write_packed(path, [json_text(lock).encode()])
     print_text(json_text(lock) if command_line.format == "json" else locks.lock_report(path, lock))
@@ -78,39 +78,40 @@ def _read_minima(command_line: CommandLine) -> list[checking.Limit]:
     return minima
 
 
-def conditions_of(task: str, command_line: CommandLine, *, refusal: str = "") -> Origin:
+def conditions_of(task: str, command_line: CommandLine, *, message_if_run_given: str = "") -> Origin:
     """Return the conditions under which runs are scored: the options of scoring, and the SHA-256 of all files of gold.
 
-    `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one, such
-    as `--write-lock comes before there is a run`. Raises UsageError for such a run and for missing gold, InputError if
-    gold cannot be read.
+    `message_if_run_given` is the start of the error message if the command line names a run, such as `--write-lock
+    comes before there is a run`. It is empty if a run may be named. Raises UsageError for a refused run and for missing
+    gold, InputError if gold cannot be read.
     """
     if task == COLD_START:
-        return _conditions_of_runs(command_line, refusal=refusal)
+        return _conditions_of_runs(command_line, message_if_run_given=message_if_run_given)
     mode = mode_named(task).with_options(option_values_of_task(task, command_line))
-    gold_file, words = find_gold_and_predictions(mode, command_line, is_single_file=not refusal)
+    may_name_run = not message_if_run_given
+    gold_file, words = find_gold_and_predictions(mode, command_line, is_single_file=may_name_run)
     if gold_file is None:
         raise UsageError("there is nothing to score against: name the assessments with --gold FILE")
-    if words and refusal:
-        raise UsageError(f"{refusal}: leave out {' '.join(words)}")
+    if words and not may_name_run:
+        raise UsageError(f"{message_if_run_given}: leave out {' '.join(words)}")
     gold = read_gold(mode, gold_file)
     assert gold is not None  # `read_gold` returns None only if there is no gold file
-    # There are no predictions yet, and an origin has always some: gold takes their place as the only input.
+    # An origin always needs some predictions, and there are none yet: gold takes their place as the only input.
     return mode.origin(asdict(mode.chosen_options), gold=None, predictions=gold.digest)
 
 
-def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
+def _conditions_of_runs(command_line: CommandLine, *, message_if_run_given: str) -> Origin:
     """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
 
-    `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one.
-    Raises UsageError for such a run and for missing gold, InputError if gold cannot be read.
+    `message_if_run_given` is the start of the error message if the command line names a run, or empty if it may name
+    one. Raises UsageError for a refused run and for missing gold, InputError if gold cannot be read.
     """
     runs = Runs(command_line)
     if "-" in [*runs.query_files, *runs.run_and_pool_files]:
         raise UsageError("gold has to be read again later, which standard input cannot: name a file")
     options = runs.options_without_run_ids
     options.check()
-    assessments = _assessment_files(runs, refusal)
+    assessments = _assessment_files(runs, message_if_run_given)
     with paused_garbage_collection():
         gold_without_pool = open_gold(runs.query_files, options, validates=runs.has_validation)
         gold = with_pool(gold_without_pool, assessments)
@@ -118,17 +119,17 @@ def _conditions_of_runs(command_line: CommandLine, *, refusal: str) -> Origin:
     return origin_of(options, gold.digests, has_ldc_ids, are_runs_validated=gold.validates)
 
 
-def _assessment_files(runs: Runs, refusal: str) -> Sequence[Input]:
+def _assessment_files(runs: Runs, message_if_run_given: str) -> Sequence[Input]:
     """Return the files of assessments among the files of a command line.
 
-    `refusal` is empty if the command line may name a run. Otherwise it begins the message to a user who names one.
-    Raises UsageError for such a run, and if there are no queries or no assessments.
+    `message_if_run_given` is the start of the error message if the command line names a run, or empty if it may name
+    one. Raises UsageError for a refused run, and if there are no queries or no assessments.
     """
     if not runs.query_files:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")
     run_files, assessments = split_runs_and_assessments(runs.run_and_pool_files, runs.knowledge_bases)
-    if run_files and refusal:
-        raise UsageError(f"{refusal}: leave out {name_of(run_files[0])}")
+    if run_files and message_if_run_given:
+        raise UsageError(f"{message_if_run_given}: leave out {name_of(run_files[0])}")
     if not assessments:
         raise UsageError("no assessments (pool) among the files; name queries and assessments")
     return assessments

@@ -87,7 +87,7 @@ def lock_report(path: str, lock: Lock) -> str:
 
     It has the limits, the signature, and the SHA-256 of the file, which can be published.
     """
-    digest = digest_of_text(json_text(lock))
+    digest = digest_of_text(json_text(lock))  # this text is the whole content of the file
     lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
     lines.append("")
     lines.append(f"signature  {lock.signature}")
@@ -112,11 +112,11 @@ def read_lock(path: str) -> LockFile:
     return LockFile(name=name, sha256=hashlib.sha256(data).hexdigest(), lock=checked_record(value, Lock, name))
 
 
-def changes_since(lock_file: LockFile, conditions: Origin, minima: Sequence[Limit]) -> tuple[LockChange, ...]:
+def changes_since(lock_file: LockFile, conditions: Origin, typed_limits: Sequence[Limit]) -> tuple[LockChange, ...]:
     """Return the changes of task, gold, options of scoring and limits since the lock was written.
 
-    `conditions` are the present options and inputs of gold. `minima` are limits that the user typed in addition to the
-    lock; if there are none, the limits of the lock hold.
+    `conditions` are the present options and inputs of gold. `typed_limits` are limits of the command line. They must
+    be those of the lock; without any the limits of the lock hold.
     """
     locked_conditions = lock_file.lock.origin
     if locked_conditions.task != conditions.task:
@@ -126,8 +126,8 @@ def changes_since(lock_file: LockFile, conditions: Origin, minima: Sequence[Limi
         locked_settings = "|".join(locked_conditions.settings) or "none"
         present_settings = "|".join(conditions.settings) or "none"
         changes.append(LockChange("policy or options", locked_settings, present_settings))
-    if minima and _limits_by_measure(minima) != _limits_by_measure(lock_file.limits):
-        changes.append(LockChange("limits", _limits_text(lock_file.limits), _limits_text(minima)))
+    if typed_limits and _limits_by_measure(typed_limits) != _limits_by_measure(lock_file.limits):
+        changes.append(LockChange("limits", _limits_text(lock_file.limits), _limits_text(typed_limits)))
     return tuple(changes)
 
 

@@ -232,9 +232,9 @@ def read_table(files: Sequence[Input], name_in_file_by_column: Mapping[str, str]
     """Return the scores of all systems in some tables.
 
     A table has a column for each system, or a row for each score; docs/statistics/any-table.md describes both.
-    `name_in_file_by_column` has the files' names of columns by our names: `{"score": "accuracy"}`. Several scores of a
-    unit are samples, which are averaged. The score of a system is the sum of its numerators divided by the sum of its
-    denominators, which are 1 for plain scores. Rows of a unit called `all` are left out, since trec_eval writes the
+    `name_in_file_by_column` maps our name of a column to its name in the files: `{"score": "accuracy"}`. Several scores
+    of a unit are samples, which are averaged. The score of a system is the sum of its numerators divided by the sum of
+    its denominators, which are 1 for plain scores. Rows of a unit called `all` are left out, since trec_eval writes the
     means over all units there. Raises InputError with the line for text instead of a number, missing cells, numbers
     that are too large or too small, and a unit that occurs twice.
     """
@@ -450,6 +450,7 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
     settings = _settings_with_clusters(resampling or Resampling(can_grow=True), table)
     # `compare` takes the result of each system, and hands it to the methods of `table`. These need only the name.
     result_by_system = {system: system for system in systems}
+    # The numbers of a table with a column of measures are taken for scores of a task. Randomisation tests these.
     comparison = compare(table, result_by_system, settings, with_sign_test=not table.has_measure_column, **choices)
     return replace(comparison, notes=(*comparison.notes, *_notes_on_reading(table)))
 

@@ -36,18 +36,21 @@ def compare(
     baseline: str | None = None,
     force: bool = False,
 ) -> Comparison:
-    """Compare results of one gold standard, or of one evidence mode, by the names of their systems.
+    """Compare the results of several systems on one gold standard, or of one evidence mode.
 
-    `results` may also be the path of a table of units by systems, as `cs-score compare table` takes it.
-    `measure` holds names or patterns such as `*F1` (a text has commas between several); the default is all measures.
-    `bootstrap` is the number of resamples; the default is as many as significance needs. `confidence` is a percentage,
-    `interval` is `percentile` or `bca`. With `common` systems are compared on the units that all of them have;
-    otherwise they must have the same units. `equivalence` is a margin, a number above 0: every pair is tested for a
-    difference smaller than this in both directions. `primary` is the measure that decides; the default is the
-    headline measure. `correction` is the correction for multiple tests: `maxt` (the default), `holm`, `hsd` or `none`.
-    With `baseline` only the pairs with this system are tested. `clusters` are units that are drawn together: a table
-    with the columns unit, cluster, [stratum], or the cluster of each unit. More than 100,000 resamples are drawn only
-    with `force`.
+    `results` maps the name of each system to its result. It may also be the path of a table of units by systems, as
+    `cs-score compare table` takes it. `measure` holds names or patterns such as `*F1` (a text has commas between
+    several); the default is all measures. `primary` is the measure that decides; the default is the headline measure.
+    With `common` systems are compared on the units that all of them have; otherwise they must have the same units.
+
+    `bootstrap` is the number of resamples; the default is as many as significance needs. More than 100,000 are drawn
+    only with `force`. `seed` is that of the random draws. `confidence` is a percentage, `interval` is `percentile` or
+    `bca`. `clusters` are units that are drawn together: a table with the columns unit, cluster, [stratum], or the
+    cluster of each unit.
+
+    `correction` is the correction for multiple tests: `maxt` (the default), `holm`, `hsd` or `none`. With `baseline`
+    only the pairs with this system are tested. `equivalence` is a margin, a number above 0: every pair is tested for a
+    difference smaller than this in both directions.
 
     Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
     compared. The documentation's pages on statistics explain how the numbers are computed.

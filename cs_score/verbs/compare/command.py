@@ -128,12 +128,14 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
     resampling = read_test_settings_with_defaults(command_line)
     inputs = find_inputs(task_name, command_line, fewest_systems=2, most_systems=None)
     unit_file = command_line.get("--per-unit")
-    outputs = command_line.plan(options.PER_UNIT.outputs(unit_file))
+    outputs = command_line.plan(options.PER_UNIT.outputs(unit_file))  # raises an error if it cannot be written
     outputs.remove_earlier_files()  # if scoring fails, no file of an earlier call is left
     systems = inputs.score_all()
-    # The baseline may be named by its file. The settings get its name among the systems.
-    settings = systems.with_baseline(resampling)
-    document = comparison.compare(task, systems.results, settings, **_comparison_arguments(command_line))
+    # The user may name the baseline by its file. These settings have its name among the systems instead.
+    resampling_with_baseline = systems.with_baseline(resampling)
+    document = comparison.compare(
+        task, systems.results, resampling_with_baseline, **_comparison_arguments(command_line)
+    )
     if unit_file is not None:
         unit_table = comparison.per_unit(task, systems.results, resampling.clusters)
         write_packed(unit_file, tsv(unit_table))
@@ -252,7 +254,8 @@ def _results_of_two_pools(command_line: CommandLine, second_file: str) -> Assess
 def _score_against_pool(inputs: Runs, runs_with_gold: RunsWithGold, pool_files: Sequence[Input]) -> _ResultsOfAssessor:
     """Score Cold Start runs against a pool, and return their results with the judgments in this pool.
 
-    Raises InputError if there is no assessment in the pool, or if a run cannot be scored.
+    The pool is the work of one assessor. Raises InputError if there is no assessment in the pool, or if a run cannot be
+    scored.
     """
     gold = with_pool(runs_with_gold.gold_without_pool, pool_files)
     if not gold.links.assessments:
@@ -279,7 +282,7 @@ def _results_of_two_golds(task_name: str, command_line: CommandLine, second_file
 def _score_against_gold(task_name: str, command_line: CommandLine) -> _ResultsOfAssessor:
     """Score the predictions of a command line against its gold, and return their results with the judgments in gold.
 
-    Raises UsageError or InputError.
+    The gold holds the judgments of one assessor, who is compared with another one. Raises UsageError or InputError.
     """
     inputs = find_inputs(task_name, command_line, fewest_systems=1, most_systems=None)
     results = inputs.score_all().results

@@ -41,7 +41,7 @@ def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Del
     """Return an exported table with our names of its columns, such as `unit`, `system` and `score`.
 
     The file is a table with tabs or commas, JSON lines if its name ends in `.jsonl`, or has TREC's rows, which have no
-    header. `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`.
+    header. `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`.
     Raises InputError with the line if the file is none of these, or lacks one of the named columns.
     """
     if name_without_compression(name_of(file)).endswith(".jsonl"):
@@ -50,7 +50,7 @@ def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Del
     if not name_in_file_by_column:
         return table
     renamed_table = replace(table, columns=_rename_columns(table, name_in_file_by_column))
-    # Columns without our names would be taken for systems. A table with a column of scores has no such columns.
+    # In a table with a column `score` no column is a system: columns without our names are left out.
     if "score" in renamed_table.columns:
         return _drop_other_columns(renamed_table)
     return renamed_table
@@ -75,7 +75,7 @@ def has_row_per_sample(table: Delimited) -> bool:
 def _rename_columns(table: Delimited, name_in_file_by_column: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns of a table with our names in place of the file's names.
 
-    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "accuracy"}`. A column that
+    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "accuracy"}`. A column that
     had our name before is called `NAME (not read)`. Raises InputError if the table lacks a named column.
     """
     columns = list(table.columns)
@@ -110,7 +110,7 @@ def _add_trec_header(table: Delimited) -> Delimited:
     Rows without a number, such as the name of the run, are left out. Rows of the unit `all` stay. Raises InputError for
     a row with another number of cells.
     """
-    rows = _rows_without_header(table)
+    rows = _rows_including_first(table)
     if not _are_trec_rows(rows):
         return table
     _, first_cells = rows[0]  # the first row, which was taken for a header, always exists
@@ -129,7 +129,7 @@ def _require_cells(cells: Sequence[str], count: int, file: str, line: int) -> No
         raise InputError(f"{len(cells)} cells, where the rows before have {count}", file=file, place=f"line {line}")
 
 
-def _rows_without_header(table: Delimited) -> list[tuple[int, tuple[str, ...]]]:
+def _rows_including_first(table: Delimited) -> list[tuple[int, tuple[str, ...]]]:
     """Return the rows of a table whose first row was taken for a header, each a line number with cells.
 
     If the rows have no tabs or commas, spaces separate the cells.
@@ -177,7 +177,7 @@ class _JsonLine(NamedTuple):
 def _read_json_lines(file: Input, name_in_file_by_column: Mapping[str, str]) -> Delimited:
     """Return a file of JSON lines as a table with our columns. Columns that its first line lacks are left out.
 
-    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`. A name with
+    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`. A name with
     dots leads into nested objects. True and false become 1 and 0. Raises InputError for a line that is no object or
     lacks a column, and for a file without lines.
     """
@@ -229,7 +229,7 @@ def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
 def _columns_of_line(line: _JsonLine, name_in_file_by_column: Mapping[str, str], file_name: str) -> list[str]:
     """Return our names of the columns that the first line of a file has: `["unit", "score"]`.
 
-    `name_in_file_by_column` has the file's names of some columns by our names: `{"score": "metrics.acc"}`. Raises
+    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`. Raises
     InputError if the line lacks the unit, the score, or one of the columns in `name_in_file_by_column`.
     """
     columns = []
@@ -247,7 +247,8 @@ def _columns_of_line(line: _JsonLine, name_in_file_by_column: Mapping[str, str],
 def _missing_column_error(line: _JsonLine, column: str, name_in_file: str, file_name: str) -> InputError:
     """Return the error that the first line of a file lacks a column.
 
-    `column` is our name of the column, which the remedy has, and `name_in_file` the file's name, which is not found.
+    `column` is our name of the column, for the remedy. `name_in_file` is the name that the user said the column has in
+    the file.
     """
     member_names = ", ".join(line.members)
     return InputError(

@@ -13,7 +13,7 @@ from cs_score.analysis.outcomes import comparison_sentences
 from cs_score.base.signature import answered_only_lines
 from cs_score.measures import COLD_START_MODE
 from cs_score.pages.charts import Bar, Caption, ChartTarget, Dots, Drawing, bar_chart, dot_chart
-from cs_score.pages.origins import difference_origin
+from cs_score.pages.origins import section_on_origin_of_difference
 from cs_score.pages.page import (
     Block,
     Code,
@@ -69,7 +69,7 @@ class DifferencePage(PageMaker):
         yield self._answers_section()
         if getattr(difference, "classes", None):
             yield self._classes_section(layouts["classes"])
-        yield difference_origin(difference)
+        yield section_on_origin_of_difference(difference)
 
     def _groups_section(self, layout: Layout) -> Section:
         """Return the section of the scores of A and B by group."""

@@ -46,10 +46,11 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
 def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | None, top: int | None = None) -> str:
     """Return an explanation as text for people, with at most `top` rows of each table.
 
-    Its lines are wrapped to `terminal_width`, and cells of tables are shortened to it. The width is None if there is no
-    terminal: cells then keep their full length.
+    `mode` is the mode of evidence, such as `scifact`, which names units and measures. The lines of the text are wrapped
+    to `terminal_width`, and cells of tables are shortened to it. The width is None if there is no terminal: cells then
+    keep their full length.
     """
-    # An explanation is shown as a whole, even if it is longer than a screen.
+    # Only tables have a limit of rows: the text is not cut to the height of a screen.
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top, can_be_shortened=False)
     describe = _lines_of_units if explanation.units else _lines_of_run
     return "\n".join(describe(writer, explanation))
@@ -73,7 +74,7 @@ def _lines_of_run(writer: DocumentText, explanation: EvidenceExplanation) -> lis
     mode = writer.mode
     task = " ".join(words_of(mode.name))
     lines = [_score_line(explanation)]
-    lines += writer.head_lines(explanation)
+    lines += writer.lines_of_sentences(explanation)
     lines.append("")
     lines += score_lines(mode, explanation.scores, explanation.statistics, explanation.undefined or ())
     lines += writer.all_tables(explanation)
@@ -102,8 +103,8 @@ def _lines_of_unit(writer: DocumentText, unit: ExplainedUnit) -> list[str]:
         lines += ["", f"no mistakes in {name}"]
     layout_of_mistakes = _without_unit(costliest_layout(writer.mode))
     mistake_table = layout_of_mistakes.table(unit)
-    # A table without rows has no lines.
-    lines += text_lines(mistake_table, writer.top or TOP, writer.table_width)
+    most_rows = writer.top or TOP  # TOP is the default
+    lines += text_lines(mistake_table, most_rows, writer.table_width)  # a table without rows has no lines
     return lines
 
 

@@ -193,26 +193,27 @@ class ProvenanceListReader:
         """Make a reader that checks spans against the lengths of the documents; None if spans are not checked."""
         self._documents = documents
         # The columns that were read before. Plain columns have a correct justification and nothing else.
-        self._plain_list_by_text: dict[str, ProvenanceList] = {}
-        self._other_list_by_column: dict[_Column, ProvenanceList] = {}
+        self._list_by_plain_text: dict[str, ProvenanceList] = {}
+        self._list_by_other_column: dict[_Column, ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
         """Return the provenance list of a column such as "D1:3-9;D1:0-20", with its problems.
 
-        The number of parts depends on whether the subject or the object is an event (`has_event`), whether the object
-        is a string node (`has_string`), and whether the predicate is a mention (`is_mention`).
+        A column may have other parts than the justification (`Parts`). Which it needs depends on whether the subject or
+        the object is an event (`has_event`), whether the object is a string node (`has_string`), and whether the
+        predicate is a mention (`is_mention`).
         """
         # Most columns need a justification only. If it is correct, a quicker way of reading is enough.
         needs_more_parts = has_string or (has_event and not is_mention)
         if not needs_more_parts:
-            plain_list = self._plain_list_by_text.get(text) or self._read_plain_column(text)
+            plain_list = self._list_by_plain_text.get(text) or self._read_plain_column(text)
             if plain_list is not None:
                 return plain_list
         column = _Column(text, has_event, has_string, is_mention)
-        other_list = self._other_list_by_column.get(column)
+        other_list = self._list_by_other_column.get(column)
         if other_list is None:
             other_list = self._read_parts(column)
-            self._other_list_by_column[column] = other_list
+            self._list_by_other_column[column] = other_list
         return other_list
 
     def _read_plain_column(self, text: str) -> ProvenanceList | None:
@@ -235,11 +236,12 @@ class ProvenanceListReader:
             kept_parts=None,  # `parts` reads the text again if they are needed, which saves memory
             problems=(),
         )
-        self._plain_list_by_text[text] = plain_list
+        self._list_by_plain_text[text] = plain_list
         return plain_list
 
     def _read_parts(self, column: _Column) -> ProvenanceList:
         """Return the provenance list of a column of any form, such as "D1:3-9;NIL", with its problems."""
+        # As in the reference program, a column "0" is no provenance, like an empty column.
         if column.text in ("", "0"):
             return replace(NO_PROVENANCE, text=column.text)
         part_by_name: dict[str, Provenance] = {}
@@ -250,7 +252,11 @@ class ProvenanceListReader:
 
 
 def _problems_of_column(column: _Column, part_by_name: Mapping[str, Provenance]) -> list[SpanProblem]:
-    """Return the problems of a provenance column: of the number of its parts, of each part, and of their documents."""
+    """Return the problems of a provenance column: of the number of its parts, of each part, and of their documents.
+
+    `part_by_name` has the parts that are not absent: `{"justification": ...}`. A part may also have too many
+    characters.
+    """
     problems = column.part_count_problems()
     for name, part in part_by_name.items():
         problems += part.problems
@@ -297,9 +303,9 @@ def _make_provenance_list(text: str, parts: Parts, problems: tuple[SpanProblem, 
         docid=parts.docid,
         start=_start_of(justification),
         place=None if justification is None else justification.canonical_text,
-        key=parts.key,  # columns are compared by it
+        key=parts.key,  # columns with the same key are equal
         span_count=0 if justification is None else len(justification.spans),
-        kept_parts=parts,  # unlike those of plain columns
+        kept_parts=parts,  # the parts of a plain column are not kept: it has a justification only
         problems=problems,
     )
 

@@ -177,10 +177,10 @@ class Repetitions:
         self._only_strongest_value = only_strongest_value
         # The assertions that later ones may repeat, by subject, predicate, object and the key of their provenance.
         self._assertion_by_key: dict[tuple[KbNode, str, str, str], Assertion] = {}
-        # By node and predicate.
+        # The values of each slot, by node and predicate.
         self._values_by_slot: dict[tuple[KbNode, str], _SlotValues] = defaultdict(_SlotValues)
-        # The searches of the reference program among the assertions of a relation (subject, predicate and object).
-        # They matter only for relations that have an assertion with problems in its provenance.
+        # The searches of the reference program among the assertions of a relation (subject, predicate and object). The
+        # program reports the problems of a provenance at each search, and so these reports need the number of searches.
         self._searches_by_relation: dict[_Relation, _SearchesOfReference] = {}
 
     def compare_with_earlier(self, new: Assertion, column: ProvenanceList) -> bool:
@@ -332,7 +332,7 @@ class Builder:
         self.findings = findings
         self.repetitions = Repetitions(options.kept_justifications, findings, only_strongest_value=only_strongest_value)
         self._nodes = kb.nodes
-        self._table = options.table
+        self._predicate_table = options.table
         document_lengths = None if options.documents is None else options.documents.length_by_docid
         self._list_reader = ProvenanceListReader(document_lengths)
 
@@ -367,7 +367,8 @@ class Builder:
         predicate, realis = self._read_predicate(line, subject)
         if predicate is None:
             return None
-        # Problems of the provenance are reported before those of the object, and for the object in the file.
+        # As in the reference program, problems of the provenance are reported before those of the object. They are
+        # found with the object as the file has it.
         provenance = self._read_provenance(line.provenance, subject, predicate, line.object)
         if provenance.problems or provenance.span_count > 1:
             self._report_provenance(provenance, predicate, subject, line.number, with_fatal=not is_inferred)
@@ -377,8 +378,8 @@ class Builder:
         text, node = text_and_node
         is_repaired = text != line.object
         if is_repaired:
-            # The provenance of a string node should have one part more. Only after the repair of "String_1" to
-            # ":String_1" the object is such a node.
+            # The provenance is read again, without a report. That of a string node should have one part more, and
+            # "String_1" is the name of such a node only after its repair to ":String_1".
             provenance = self._read_provenance(line.provenance, subject, predicate, text)
         return Assertion(
             subject=subject,
@@ -399,7 +400,7 @@ class Builder:
         The realis is None if there is none. If the predicate is None, the line is counted as rejected.
         """
         has_event = subject.is_event or line.object.startswith(":Event")
-        predicate, realis, problems = self._table.read(line.predicate, subject.type, has_event)
+        predicate, realis, problems = self._predicate_table.read(line.predicate, subject.type, has_event)
         if problems:
             self._report_predicate(problems, line)
         if predicate is None:
@@ -432,9 +433,8 @@ class Builder:
     def _read_object(self, line: KbLine, predicate: KbPredicate, subject: KbNode) -> tuple[str, KbNode | None] | None:
         """Return the object of a line as a text and as a node, such as ":Entity_1" and the node with this name.
 
-        The node is None if the object is a text. The line's uses of its subject and object are recorded; a use is a
-        role with the types that a node may have in it, such as "subject that must be a person". If the object is
-        illegal, the line is counted as rejected, and None is returned.
+        The node is None if the object is a text. The line's uses of its subject and object are recorded. If the object
+        is illegal, the line is counted as rejected, and None is returned.
         """
         if predicate.has_node_object:
             return self._read_node_object(line, predicate, subject)
@@ -454,15 +454,15 @@ class Builder:
     def _read_node_object(self, line: KbLine, predicate: KbPredicate, subject: KbNode) -> tuple[str, KbNode] | None:
         """Return the object of a line that is a node: its name, such as ":Entity_1", and the node.
 
-        The line's uses of its subject and object are recorded; a use is a role with the types that a node may have in
-        it. If the object is no name of a node, the line is counted as rejected, and None is returned.
+        The line's uses of its subject and object are recorded. If the object is no name of a node, the line is counted
+        as rejected, and None is returned.
         """
         # Most uses are known: then the look-ups in `first_line_by_use` save calls.
         if predicate.subject_use not in subject.first_line_by_use:
             self._record_new_use(subject, predicate.subject_use, line.number)
         node = self._nodes.get(line.object) or self._node_of_column(line.object, "OBJECT", line.number)
         if node is None:
-            # There will be no assertion to tell the use of the subject, but the use is checked like the others.
+            # No assertion will record this use of the subject. It is recorded here, and checked like the others.
             self.kb.uses_by_rejected_lines.append(NodeUse(subject, predicate.subject_use, line.number))
             self._count_rejected("NO_OBJECT")
             return None
@@ -522,8 +522,8 @@ class Builder:
         if provenance.span_count > 1:
             span_count = provenance.span_count
             detail = Detail("PROVENANCE", provenance.text)
-            # As in the reference program, "nominal_mention" is reported for this name and for "mention", which is in
-            # it. A predicate that allows several spans is reported zero times.
+            # The number of reports depends on the predicate. If it allows several spans, there is none. As in the
+            # reference program, "nominal_mention" is reported twice, as its name also contains "mention".
             for _ in range(predicate.several_spans_report_count):
                 self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", span_count, 1, line=line, detail=detail)
 

@@ -40,9 +40,10 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 
 
 def _outputs_of_validate_kb(command_line: CommandLine) -> Iterator[PlannedOutput]:
-    """Yield the files for statistics, which are checked before the command runs.
+    """Yield the files for statistics and the document of --json, which are checked before the command runs.
 
-    The command itself checks the files of the knowledge base, together with their folder.
+    The command itself checks the files of the knowledge base, together with their folder. With --check there are no
+    outputs, since nothing is written.
     """
     if "--check" in command_line:
         return
@@ -117,7 +118,8 @@ def _validation_task(command_line: CommandLine) -> str:
 def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> writers.KbOutputs:
     """Return the outputs that a command line asks for, in this folder; with --check there are none.
 
-    Warns if the predicates of the evaluation are not among those to write. Raises UsageError for an unknown format, and
+    A label stands for the predicates from one source: TAC for those of the evaluation. Warns if TAC is not among the
+    labels of predicates to write. Raises UsageError for an unknown format, and
     if an output exists already.
     """
     labels = frozenset(command_line.text("-labels").upper().split(":"))
@@ -214,9 +216,9 @@ RESOLVE_QUERIES: Final = Program(
 def resolve_queries(command_line: CommandLine, session: Session) -> int:
     """Answer queries from a validated knowledge base, and write the answers as a run.
 
-    Return the exit status 0. It holds the answers, so that no time is spent on freeing them before the process ends.
+    Return the exit status 0, in an object with the answers: while it lives, no time is spent on freeing them.
     """
-    _queries_file, kb_file, output_file = command_line.positional_words
+    _queries_file, kb_file, output_file = command_line.positional_words  # the session reads the file of queries
     error_file = Destination.of_report(command_line.text("-error_file"))
     # The report goes to a file or to standard error, never to standard output.
     is_file = error_file.stream is None
@@ -247,13 +249,13 @@ def _read_queries(kb_file: str, session: Session) -> list[Query]:
     """
     query_files = session.read_queries()
     session.remark(*query_files.remarks)
-    _announce_unless_validated(kb_file, session)
+    _warn_unless_validated(kb_file, session)
     queries = list(query_files.query_set.by_id.values())
     _remark_on_entry_points(queries, session)
     return queries
 
 
-def _announce_unless_validated(kb_file: str, session: Session) -> None:
+def _warn_unless_validated(kb_file: str, session: Session) -> None:
     """Warn if a knowledge base was probably not validated: its file has a name such as kb.tac, without ".valid".
 
     There is no warning for a name without any ending, such as kb.

@@ -179,7 +179,7 @@ class KbFile:
         )
 
     def _read_unusual_line(self, number: int, text: str) -> KbLine | None:
-        """Return the record of a line that is no plain one: it may have a comment, blanks or too many columns.
+        """Return the record of a line that is not plain: it may have a comment, blanks or too many columns.
 
         Return None for a blank line, and for a line that cannot be an assertion, which is also reported.
         """

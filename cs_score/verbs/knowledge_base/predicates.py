@@ -199,8 +199,9 @@ class PredicateTable:
     def _read_new_column(self, text: str, subject_type: str | None, involves_event: bool) -> Reading:
         """Return the meaning of a predicate column that was not read before, such as "per:spouse".
 
-        `read` explains the arguments. The column is rejected if its domain is wrong, and if no predicate has its name,
-        or several have it.
+        `subject_type` is the type of the subject, None if it is not known. `involves_event` says that the subject or
+        the object is an event. The column is rejected if its domain is wrong, and if no predicate has its name, or
+        several have it.
         """
         domain, name_with_realis = _split_domain(text)
         name, realis, realis_problems = self._split_realis(name_with_realis, involves_event)
@@ -228,24 +229,29 @@ class PredicateTable:
     def _split_realis(self, text: str, involves_event: bool) -> _NameWithRealis:
         """Return the name and the realis of a predicate without its domain, and their problems.
 
-        `"life.injure_victim.actual"` -> the name `"life.injure_victim"` and the realis `"actual"`. A relation with an
-        event (`involves_event`) should have a realis, another relation should not.
+        A relation with an event (`involves_event`) should have a realis, another relation should not. Examples:
+
+            spouse                      name spouse, no realis
+            spouse.                     name spouse. (no predicate has this name), no realis
+            life.injure_victim          name life.injure_victim, no realis
+            life.injure_victim.         name life.injure_victim, no realis
+            life.injure_victim.actual   name life.injure_victim, realis actual
+            type.actual                 name type, realis actual
         """
         text_without_end = text.rstrip(".")
-        name, dot, last_part = text_without_end.rpartition(".")
+        name_before_last, dot, last_part = text_without_end.rpartition(".")
         if not dot:
             # The text is a name as a whole. Dots at its end stay, so that no predicate is found for it.
             needs_realis = involves_event and text != "type"
             return _NameWithRealis(text, realis=None, problems=(_MISSING_REALIS,) if needs_realis else ())
-        if name == "type":
-            return _NameWithRealis(name, realis=last_part, problems=_realis_problems_of_type(last_part))
+        if name_before_last == "type":
+            return _NameWithRealis("type", realis=last_part, problems=_realis_problems_of_type(last_part))
         if last_part in REALIS:
-            problems = _realis_problems(last_part, involves_event, is_defined=self._is_defined(name))
-            return _NameWithRealis(name, realis=last_part, problems=problems)
+            problems = _realis_problems(last_part, involves_event, is_defined=self._is_defined(name_before_last))
+            return _NameWithRealis(name_before_last, realis=last_part, problems=problems)
         # The last part is no realis: it belongs to the name, as in "life.injure_victim". Dots at the end do not.
-        name = text_without_end
-        problems = _absent_realis_problems(last_part, involves_event, is_defined=self._is_defined(name))
-        return _NameWithRealis(name, realis=None, problems=problems)
+        problems = _absent_realis_problems(last_part, involves_event, is_defined=self._is_defined(text_without_end))
+        return _NameWithRealis(text_without_end, realis=None, problems=problems)
 
     def _is_defined(self, name: str) -> bool:
         """Return whether the table has a predicate with a name such as "spouse"."""
@@ -436,7 +442,7 @@ def _definition_lines(path: str) -> Iterator[tuple[int, list[str]]]:
 
     The columns are in lower case. Empty lines and comments are left out. Raises InputError if the file cannot be read.
     """
-    with open_source(path, stdin_as_dash=False) as source:
+    with open_source(path, stdin_as_dash=False) as source:  # "-" is a file of this name, not standard input
         text = decode_text(source.read_bytes(), path).lower()
     for number, line in enumerate(text.split("\n"), start=1):
         columns = line.split()

@@ -99,12 +99,13 @@ class MentionIndex:
         """
         count_up_to_end = bisect_right(self._starts, end)  # mentions that start at or before the end of the span
         for position in reversed(range(count_up_to_end)):
-            if self._last_ending_up_to[position].end < start:
-                return  # neither this mention nor an earlier one reaches the span
+            largest_end = self._last_ending_up_to[position].end  # of this mention and all earlier ones
+            if largest_end < start:
+                return
             mention = self._mentions[position]
             if mention.end >= start:
-                # An end is the offset of the last character: the difference of two offsets is the number of characters
-                # less one, and the difference of two such differences is a number of characters.
+                # An end is the offset of the last character: a difference of two offsets is a number of characters less
+                # one. Both differences below are one too small, so that their own difference is not.
                 shared_count_less_one = min(mention.end, end) - max(mention.start, start)
                 length_less_one = mention.end - mention.start
                 unshared_count = length_less_one - shared_count_less_one
@@ -255,7 +256,7 @@ class _NeededLines:
     """
 
     def __init__(self, queries: Iterable[Query]) -> None:
-        """Collect the slots and the documents of these queries."""
+        """Collect the slots and the documents of these queries, and the predicates of their lines."""
         self.slots: set[str] = set()
         self.docids: set[str] = set()
         for query in queries:
@@ -263,7 +264,7 @@ class _NeededLines:
             if query.entry_points:
                 # The reference program uses only the first entry point of a query (rule first-entry-point).
                 first_entry_point = query.entry_points[0]
-                self.docids.add(first_entry_point.docid or "")
+                self.docids.add(first_entry_point.docid or "")  # "" if the query file names no document
         self.predicates = _predicates_with_realis((NAMED, CANONICAL, *self.slots))
         self._has_mention_slot = NAMED in self.slots
         self._has_canonical_slot = CANONICAL in self.slots
@@ -303,7 +304,8 @@ class ValidatedKb:
 
     * `facts_by_node_and_slot`: the lines by subject and slot, such as (":Entity_1", "children"). The slot is the
       predicate without its realis (whether an event took place).
-    * `canonical_mentions`: the lines of canonical mentions, which give a node its name, by node and document.
+    * `canonical_mentions_by_node_and_docid`: the lines of canonical mentions, which give a node its name, by node and
+      document.
     * `type_by_node`: the type of each node, from its last type line.
     * `mentions_by_docid`: the mentions by name in each document of an entry point.
     """
@@ -311,7 +313,7 @@ class ValidatedKb:
     def __init__(self, source: Source, queries: Sequence[Query]) -> None:
         """Read the lines that answer these queries. Raises InputError unless the file is a validated knowledge base."""
         self.facts_by_node_and_slot: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
-        self.canonical_mentions: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
+        self.canonical_mentions_by_node_and_docid: dict[tuple[str, str], list[KbFact]] = defaultdict(list)
         self.type_by_node: dict[str, str] = {}
         self.mentions_by_docid: dict[str, list[Mention]] = defaultdict(list)
         self._file = source.name
@@ -373,9 +375,9 @@ class ValidatedKb:
                 nodes_in_slots.update((fact.subject, fact.object))
         for line in self._canonical_lines:
             if line.subject in nodes_in_slots:
-                self._keep(line, line.docid)  # adds the line to `canonical_mentions`
+                self._keep(line, line.docid)  # adds the line to `canonical_mentions_by_node_and_docid`
         # Canonical mentions in unusual lines, for example with a comment, are there already.
-        for mentions in self.canonical_mentions.values():
+        for mentions in self.canonical_mentions_by_node_and_docid.values():
             mentions.sort(key=_line_number)
 
     def _read_unusual_line(self, number: int, text: str) -> None:
@@ -396,7 +398,7 @@ class ValidatedKb:
         if has_provenance:
             subject, _, object_, provenance = columns
             self._read_assertion(_KbLine(number, subject, predicate, object_, provenance, confidence))
-        elif predicate == TYPE:  # as in the reference program, "TYPE" declares no type
+        elif predicate == TYPE:  # as in the reference program, a line with "TYPE" is checked, but declares no type
             subject, _, node_type = columns
             self.type_by_node[subject] = node_type
 
@@ -432,7 +434,7 @@ class ValidatedKb:
         if name in self._needed_lines.slots:
             self.facts_by_node_and_slot[line.subject, name].append(fact)
         if name == CANONICAL:
-            self.canonical_mentions[line.subject, docid].append(fact)
+            self.canonical_mentions_by_node_and_docid[line.subject, docid].append(fact)
         if name == NAMED and docid in self._needed_lines.docids:
             mention = line.mention()
             if mention is not None:
@@ -570,8 +572,8 @@ class Resolution:
         self._kb = kb
         # The counts of the statistics: answers ("fills"), answers that are strings, tasks that look for the name of an
         # answer, and tasks that look for the answers to a question.
-        self._fill_count = 0
-        self._string_fill_count = 0
+        self._answer_count = 0
+        self._string_answer_count = 0
         self._name_task_count = 0
         self._slot_task_count = 0
         self._queue: list[_QueuedTask] = []
@@ -608,8 +610,8 @@ class Resolution:
         entry_task_count = len(self.query_entries)
         return {
             "Entry points": self.matched_query_count,
-            "Fills": self._fill_count,
-            "String fills": self._string_fill_count,
+            "Fills": self._answer_count,
+            "String fills": self._string_answer_count,
             "ResolutionTasks": self._name_task_count + self._slot_task_count + entry_task_count,
             "Entity2NameTasks": self._name_task_count,
             "FillSlotTasks": self._slot_task_count,
@@ -636,7 +638,7 @@ class Resolution:
         Of the canonical mentions in the document of the answer, the next one after the line of the answer is taken. If
         there is none after it, the first one is taken. `now` is the moment at which the answer is read.
         """
-        mentions = self._kb.canonical_mentions.get((answer.object, answer.docid), ())
+        mentions = self._kb.canonical_mentions_by_node_and_docid.get((answer.object, answer.docid), ())
         count_before = bisect_right(mentions, now.line, key=_line_number)
         mentions_after = mentions[count_before:]
         mentions_to_read = (mentions_after or mentions)[:1]  # a single mention, or none
@@ -676,24 +678,25 @@ class Resolution:
     def _write_named_answer(self, question: _Question, answer: KbFact, mention: KbFact, now: _Moment) -> None:
         """Write an answer with the name from its canonical mention to the run, and ask the follow-on query about it.
 
-        There is no follow-on query after the last slot. `now` is the moment at which the mention is read.
+        `question` is a query that waits for its answers. There is no follow-on query after its last slot. `now` is the
+        moment at which the mention is read.
         """
         self.lines.append(self._run_line(question, answer, mention=mention))
         follow_on = _make_follow_on(question, mention)
-        if follow_on.slots:
+        if follow_on.slots:  # empty after the last slot
             self._ask(follow_on, mention.subject, now)
 
     def _process_answer(self, question: _Question, answer: KbFact, now: _Moment) -> None:
-        """Write an answer that is a string to the run; look for the canonical mention of an answer that is a node.
+        """Count an answer. Write a string to the run; look for the canonical mention of an answer that is a node.
 
         `now` is the moment at which the answer is read.
         """
-        self._fill_count += 1
+        self._answer_count += 1
         is_node = answer.object.startswith(":")
         if is_node:
             self._ask_for_name(question, answer, now)
         else:
-            self._string_fill_count += 1
+            self._string_answer_count += 1
             self.lines.append(self._run_line(question, answer, mention=answer))
 
     def _run_line(self, question: _Question, answer: KbFact, *, mention: KbFact) -> str:
@@ -731,7 +734,7 @@ class Resolution:
         Mentions of events with a realis are left out. The place is in canonical form, such as "D1:3-9". It is empty if
         the document has no such mention.
         """
-        mentions = self._kb.canonical_mentions.get((answer.subject, answer.docid), ())
+        mentions = self._kb.canonical_mentions_by_node_and_docid.get((answer.subject, answer.docid), ())
         for mention in reversed(mentions):
             if not mention.has_realis:
                 return canonical_part(mention.provenance, 0)

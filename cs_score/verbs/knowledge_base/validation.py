@@ -354,7 +354,7 @@ def check_mention_strings(
     # The mentions are collected by document, so that each document is opened once.
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for node in nodes:
-        for mention in _mentions_to_check(node, findings, has_documents=bool(file_by_docid)):
+        for mention in _report_and_list_mentions(node, findings, has_documents=bool(file_by_docid)):
             mentions_by_docid[mention.provenance.docid].append(mention)
     errors: list[InputError] = []
     for docid, mentions in mentions_by_docid.items():
@@ -367,7 +367,7 @@ def check_mention_strings(
     return errors
 
 
-def _mentions_to_check(node: KbNode, findings: KbFindings, *, has_documents: bool) -> list[Assertion]:
+def _report_and_list_mentions(node: KbNode, findings: KbFindings, *, has_documents: bool) -> list[Assertion]:
     """Return the mentions of a node whose texts are to be compared with their documents; report a node without any.
 
     The problems in the provenances of some of these mentions are reported again, as the reference program does.
@@ -425,8 +425,8 @@ def _report_other_text(mention: Assertion, document_text: str, findings: KbFindi
 def infer_inverses(builder: Builder) -> None:
     """Add the inverse of each relation that the file has only in one direction, and report that.
 
-    The inverse of per:children(:Entity_1, :Entity_2) is per:parents(:Entity_2, :Entity_1) with the same provenance. If
-    a relation or its new inverse is omitted, both are.
+    The inverse of per:children(:Entity_1, :Entity_2) is per:parents(:Entity_2, :Entity_1) with the same provenance.
+    `_InverseInference.add` sees to it that a relation and its new inverse are both written or both omitted.
     """
     inference = _InverseInference(builder)
     relations = list(builder.kb.assertions)  # a copy, because assertions are added
@@ -496,7 +496,8 @@ class _InverseInference:
     def add(self, inverse: _Inverse) -> None:
         """Add an inverse to the knowledge base, and report that it was missing.
 
-        If the relation or its inverse is omitted (not written, because another assertion is stronger), both are.
+        The inverse is not added if the builder rejects its line, such as one that only repeats an assertion. If the
+        relation or its inverse is omitted (not written, because another assertion is stronger), both are.
         """
         relation = inverse.relation
         findings = self._builder.findings
@@ -588,7 +589,7 @@ def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical:
       added there.
     """
     for node in nodes:
-        if not node.has_assertions or _has_canonical_mentions(node):
+        if not node.has_assertions or _has_all_mentions(node):
             continue
         mentions_by_docid = _mentions_by_document(node)
         if not mentions_by_docid:
@@ -650,7 +651,7 @@ def _infer_named(builder: Builder, mentions: _MentionsInDocument) -> None:
             _add_inferred(builder, canonical, subject=node_name, predicate_name=NAMED, object_=canonical.object)
 
 
-def _has_canonical_mentions(node: KbNode) -> bool:
+def _has_all_mentions(node: KbNode) -> bool:
     """Return whether a node has one canonical mention, not more, in each document that mentions it.
 
     Each canonical mention must have the place of a mention by name or description. A node without canonical mentions
@@ -742,7 +743,7 @@ def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builde
     findings = KbFindings(source.name, problems)
     file = KbFile(source, findings, options.task)
     kb = KnowledgeBase(source.name, file.run_id, file.first_line)
-    # Users who do not ignore the warning that a slot for a single value has several get only the strongest value.
+    # Unless this warning is ignored, only the strongest value of a slot for a single value is kept.
     ignores_several_values = "MULTIPLE_FILLS_ENTITY" in problems.ignored
     builder = Builder(kb, findings, options, only_strongest_value=not ignores_several_values)
     for line in file.lines():
@@ -753,8 +754,8 @@ def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builde
 def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
     """Validate a knowledge base, answer the queries from it in memory, and return the run with the answers.
 
-    The problems of the knowledge base are added to `problems`, where the warning IGNORED_BY_DEFAULT is ignored. If they
-    include errors, there is no run.
+    The problems of the knowledge base are added to `problems`, without the warning that a slot for a single value has
+    several (`IGNORED_BY_DEFAULT`). If they include errors, there is no run.
     """
     name = name_of(file)
     run_name = f"{name} (resolved)"

@@ -70,7 +70,7 @@ def _nugget_lines(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Ite
         ids_by_event[event].append(mention_id)
         lines_by_event[event].append(_nugget_line(run_id, docid, mention_id, mention))
     for event in sorted(lines_by_event):
-        yield from sorted(lines_by_event[event])
+        yield from sorted(lines_by_event[event])  # as texts: E10 comes before E2
     for event in sorted(ids_by_event):
         yield from _coreference_lines(event, ids_by_event[event])
 
@@ -459,7 +459,7 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
     """Return the lines of assertions in a validated knowledge base: `:Entity_1 per:children :Entity_2 D1:6-21 0.5`.
 
     There are tabs between the columns. Omitted assertions are left out, and so are those whose predicates have none of
-    the `labels`: TAC for predicates of the evaluation, or the label of a file of predicates, such as SPORTS.
+    the `labels`. A label is TAC (for predicates of the evaluation), or that of a file of predicates, such as SPORTS.
     """
     lines = []
     for assertion in assertions:
@@ -475,7 +475,7 @@ def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[
         # The type of a node has no confidence.
         if predicate.name != TYPE:
             columns = f"{columns}\t{assertion.confidence}"
-        lines.append(f"{columns}{assertion.comment}\n")
+        lines.append(f"{columns}{assertion.comment}\n")  # a comment begins with `#`, or is empty
     return lines
 
 

@@ -107,9 +107,10 @@ def validate_run(
 
     `run` is a file, a folder or several of them; `queries` are the files of the queries that it answers. With `expand`,
     such as `ISLE26`, each entry point of a query becomes a query, whose id begins with this text. `justifications`
-    limits the justifications of a node. `documents` is a file that lists the documents of the task. `depth` is the
-    pooling depth: `A:10` keeps the best ten nodes of the run, `B:10` the best ten of each query. With `allow_comments`
-    comments at the ends of lines are cut off.
+    limits the justifications of a node: `1:3` keeps one from each document, and three in all. `documents` is a file
+    that lists the documents of the task. `depth` is the pooling depth: `A:10` keeps the best ten nodes of the run,
+    `B:10` the best ten of each query. With `allow_comments` comments at the ends of lines are cut off. The result has
+    no text if the run has errors.
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read and for lines that answer no
     query.

@@ -43,7 +43,7 @@ from cs_score.preparation.prepared_runs import (
     ValidatedText,
     check_run,
     differences,
-    sort_by_language,
+    lines_by_language,
 )
 from cs_score.preparation.query_files import (
     TYPE_ACTIONS,
@@ -140,7 +140,7 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
 
     A run with errors is not written.
     """
-    run_file = command_line.positional_words[1]
+    run_file = command_line.positional_words[1]  # after the file of queries, which the session reads
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
     validated_text = checked_run.validated_text()  # from now on all problems of the run are in the log
@@ -152,6 +152,7 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
             _write_run(validated_text, destination, session)
         if "--diff" in command_line:
             write_difference(differences(checked_run), has_colours=True)
+    # The exit status keeps both alive: the process ends without time spent on freeing them.
     return session.end_report((checked_run, validated_text))
 
 
@@ -272,7 +273,8 @@ def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
 def _query_options(command_line: CommandLine) -> QueryOptions:
     """Return the options of a command line for changes of queries. Raises UsageError for an unknown value.
 
-    -types and -subtypes name the action for queries whose entity types, or kinds of places, do not fit together.
+    -types names the action for a query with slots of different entity types, such as a person and a company. -subtypes
+    names the action for a query with slots of different kinds of places, such as a city and a country.
     """
     languages = command_line.text("-languages")
     return QueryOptions(
@@ -464,7 +466,7 @@ VALIDATE_ASSESSMENTS: Final = Program(
 @VALIDATE_ASSESSMENTS.as_command
 def validate_assessments(command_line: CommandLine, session: Session) -> int:
     """Check assessments, and write a file with the assessments of each language. Return the exit status."""
-    file = command_line.positional_words[1]
+    file = command_line.positional_words[1]  # after the file of queries, which the session reads
     session.send_report_to(command_line.text("-error_file"))
     _check_languages(command_line.text("-languages"))
     if "--all-problems" in command_line:
@@ -484,7 +486,7 @@ def _assessments_with_language(session: Session, checked_assessments: CheckedRun
     """
     if session.problems.count(Severity.ERROR):
         return []
-    return list(sort_by_language(checked_assessments.loading))
+    return list(lines_by_language(checked_assessments.loading))
 
 
 def _check_assessments(session: Session, file: str) -> CheckedRun:
@@ -563,8 +565,8 @@ APPLY_K: Final = Program(
 def apply_k(command_line: CommandLine, session: Session) -> int:
     """Write the lines of a run whose documents are among the first K documents of their node. Return 0.
 
-    K is the second number of -justifications; for M, which elsewhere means no limit, it is 0 here. The lines that are
-    left out are printed on standard error.
+    K is the second number of -justifications. The letter M in its place is read as 0, so that every line is left out
+    (other commands read it as no limit). The lines left out are printed on standard error.
     """
     run_file, output_file = command_line.positional_words
     most_documents = documents_per_node(command_line.text("-justifications"))
@@ -581,8 +583,8 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
 def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
     """Return the lines of a run that are kept, and messages about the others, each with a line feed.
 
-    The lines with the first documents of each node are kept, up to `most_documents`. A message about another line is
-    the line after `--discarding: `.
+    Of each node the lines from its first `most_documents` documents are kept. The message about another line is the
+    line itself, prefixed with `--discarding: `.
     """
     kept_texts = []
     discard_messages = []
@@ -706,16 +708,17 @@ def _read_number(text: str) -> int | None:
 def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
     """Write resamples, and return the text of the error report, which is empty without warnings.
 
-    It warns if `number_text`, the number of resamples, is not a number, so that nothing is written; and if
-    `queries_file` lists no query, so that the resamples are empty. Raises InputError if a file is wrong, and
-    OutputError if writing fails.
+    A resample draws groups of queries: the slot-filling queries made from the same LDC query. The report warns if
+    `number_text`, the number of resamples, is not a number, so that nothing is written. It also warns if `queries_file`
+    lists no query, so that the resamples are empty. Raises InputError if a file is wrong, and OutputError if writing
+    fails.
     """
     number = _read_number(number_text)
-    groups = read_groups(queries_file)
-    destination.write(utf8_blocks(resample_lines(groups, number or 0, seed)))
+    query_groups = read_groups(queries_file)
+    destination.write(utf8_blocks(resample_lines(query_groups, number or 0, seed)))
     report = ""
     if number is None:
         report += f"WARNING: {one_line(number_text)} is not a number of samples: no sample written\n"
-    if not groups:
+    if not query_groups:
         report += f"WARNING: no queries in {one_line(queries_file)}: the samples are empty\n"
     return report

@@ -26,7 +26,7 @@ from cs_score.cli.output import Destination, is_terminal, print_unless_quiet, wr
 from cs_score.cli.shared_options import select_options
 from cs_score.coldstart.linking import expand_folder
 from cs_score.coldstart.options import JustificationLimits
-from cs_score.coldstart.output_files import closing_line, doubly_encoded, report_for_stderr, report_text
+from cs_score.coldstart.output_files import closing_line, report_bytes, report_for_stderr, report_text
 from cs_score.coldstart.queries import QueryFiles, load_queries
 from cs_score.preparation.assessments import CheckedPool, check_pool
 from cs_score.preparation.pooling import Depth
@@ -63,12 +63,13 @@ class Program(NamedTuple):
     """Whether the error report is in UTF-8; other programs encode theirs twice, as the Perl programs do."""
 
     def as_command(self, do_work: Work) -> Callable[[str], Command]:
-        """Return a function that makes the command of this program for a task, such as `coldstart`.
+        """Decorate `do_work`, the function with the work of this program: `@VALIDATE_RUN.as_command`.
 
-        The command is the same for every task. This method decorates the function `do_work`, which does the program's
-        work.
+        Returns a function that makes the program's command for the task in its argument, such as `coldstart`. The
+        command is the same for every task.
         """
         options = list(self.options)
+        # Only a program with an error report has this rule.
         if self.rule_for_existing_error_file is not None:
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
             options.extend(select_options("--problems --force"))
@@ -160,13 +161,14 @@ class Session:
         self._command_name = command_name
         self._command_line = command_line
         self._encodes_report_once = encodes_report_once
-        self._problems_file = command_line.get("--problems")
-        self.problems = ProblemLog() if self._problems_file is None else RecordingLog()
+        self._problems_output = command_line.get("--problems")
+        self.problems = ProblemLog() if self._problems_output is None else RecordingLog()
         # Where the error report goes. A stream gets its parts one by one, a file gets the whole report at the end.
         self._report_destination = Destination("stderr")
         # Where announcements and the closing line go, if not to the error report.
         self._closing_line_destination: Destination | None = None
-        # The lines above the error report, kept for a report that is a file.
+        # Announcements are warnings above the error report, such as that a file was not validated. They are kept here
+        # for a report that is a file.
         self._announcements = ""
         self._report_pieces: list[str] = []
         self._is_report_printed = False
@@ -195,7 +197,8 @@ class Session:
         """Read files as one run with answers to the queries, and return it after all checks.
 
         `justifications` limits the number of justifications; the default is the value of -justifications. `depth` is
-        the value of -depth. Raises InputError if a file cannot be read.
+        the value of -depth: `B:5` keeps the best five nodes of each query, an empty text all nodes. Raises InputError
+        if a file cannot be read.
         """
         documents = self.read_documents()
         depth_limit = Depth.parse(depth)
@@ -374,12 +377,12 @@ class Session:
         elif self._encodes_report_once:
             self._report_destination.write(utf8_blocks(pieces))
         else:
-            self._report_destination.write(doubly_encoded(piece) for piece in pieces)
+            self._report_destination.write(report_bytes(piece) for piece in pieces)
 
     def _write_problems(self) -> None:
         """Write the file of --problems, if that option was typed."""
-        if isinstance(self.problems, RecordingLog) and self._problems_file is not None:
-            write_problems(self.problems, self._problems_file)
+        if isinstance(self.problems, RecordingLog) and self._problems_output is not None:
+            write_problems(self.problems, self._problems_output)
 
 
 def check_exists(file: str) -> None:

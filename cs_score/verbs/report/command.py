@@ -210,6 +210,7 @@ def score_aggregate(task_name: str, command_line: CommandLine) -> Aggregate:
     result: Any = inputs.score_single()
     if task_name == COLD_START:
         return aggregate.aggregate_of_run(result, measure, resampling)
+    # A run knows its headline measure itself; that of predictions is recorded with their result.
     headline_measure = result.origin.measure
     return aggregate.aggregate_of_predictions(result, measure or headline_measure, resampling)
 

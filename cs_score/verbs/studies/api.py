@@ -226,7 +226,7 @@ def sampled_pool(
     Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata without any
     assessed answer.
     """
-    checked_confidence = Resampling(confidence=confidence).confidence  # settings check their numbers
+    checked_confidence = Resampling(confidence=confidence).confidence  # raises UsageError if it is no percentage
     result_by_name = _require_results("sampled_pool", runs)
     task = task_of("sampled_pool", list(result_by_name.values()))
     if task.name != COLD_START_MODE:
@@ -246,12 +246,13 @@ def _estimate_from_labels(
     `inclusion_file` has the probability with which each answer was assessed. The labels in the file
     `second_assessments`, if there is one, correct the labels of the results.
     """
-    scored_by_name = {name: result._require_source("sampled_pool") for name, result in result_by_name.items()}
-    any_result = next(iter(scored_by_name.values()))  # all have the same gold standard
-    corrections = read_second_assessments(any_result, second_assessments)
+    # The scored predictions of each result. A result loaded from JSON has none: the error names this function.
+    predictions_by_name = {name: result._require_source("sampled_pool") for name, result in result_by_name.items()}
+    any_predictions = next(iter(predictions_by_name.values()))  # all have the same gold standard
+    corrections = read_second_assessments(any_predictions, second_assessments)
     columns = STRATUM_COLUMNS if second_assessments is None else STRATUM_COLUMNS_WITH_SECOND_LABELS
     strata_table = read_strata_table(inclusion_file, columns)
-    estimates = estimate_from_labels(scored_by_name, corrections, strata_table, confidence)
+    estimates = estimate_from_labels(predictions_by_name, corrections, strata_table, confidence)
     return SampledPool(estimates)
 
 
@@ -273,7 +274,8 @@ def assessors(
     second assessor's gold standard. The systems are ranked by `measure`; the default is the one that ranks
     leaderboards. `bootstrap` is the number of resamples. The other arguments are as in `compare`.
 
-    Raises UsageError for impossible arguments, InputError if the systems or their units differ.
+    Raises UsageError for impossible arguments and for other systems, or another order of them, in
+    `second_assessments`. Raises InputError if the units of the systems differ.
     """
     first_results = _require_results("assessors", results)
     second_results = _require_results("assessors", second_assessments)
@@ -302,6 +304,8 @@ def _assessed_results(
     second_judgments = _judged_answers(next(iter(second_results.values())))
     if first_judgments is None or second_judgments is None:
         return AssessedResults(first_scored, second_scored)
+    # Labels are shown side by side, except in Cold Start, which compares agreement by slot. A task without labels has
+    # no judgments under either assessor: looking at one is enough.
     has_labels = task != COLD_START_MODE and bool(first_judgments)
     return AssessedResults(first_scored, second_scored, first_judgments, second_judgments, has_labels=has_labels)
 

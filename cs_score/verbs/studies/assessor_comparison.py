@@ -176,13 +176,15 @@ def compare_assessors(
     both assessors.
     """
     ranking_measure = _ranking_measure(task, results, measure)
-    statistics_by_name = _statistics_by_name(task, results, ranking_measure)
-    tables = {name: statistics.table for name, statistics in statistics_by_name.items()}
-    # In a task with labels each assessor may have judged other units, and only those of both are compared. In other
+    statistics_by_assessed_run = _statistics_by_run_and_assessor(task, results, ranking_measure)
+    table_by_assessed_run = {name: statistics.table for name, statistics in statistics_by_assessed_run.items()}
+    # In a task with labels the assessors may have judged different units, and only units of both are compared. In other
     # tasks the gold standards of both assessors have the same units.
-    units = align_systems(tables, common=results.has_labels)
-    any_statistics = next(iter(statistics_by_name.values()))  # all have the same kind of units, such as claims
-    settings = replace(resampling or Resampling(), unit=any_statistics.unit)
+    units = align_systems(table_by_assessed_run, common=results.has_labels)
+    first_statistics = next(
+        iter(statistics_by_assessed_run.values())
+    )  # all have the same kind of units, such as claims
+    settings = replace(resampling or Resampling(), unit=first_statistics.unit)
     systems = _resample(results, units, task.formula([ranking_measure]), settings)
     runs = _assessed_runs(list(results.first), systems)
     return AssessorComparison(
@@ -190,7 +192,7 @@ def compare_assessors(
         measure=ranking_measure,
         resampling=systems.settings,
         units=len(units.ids),
-        notes=(*_notes_of_sample(units), *systems.first.notes),
+        notes=(*_notes_on_dropped_units(units), *systems.first.notes),
         agreement=tuple(_agreement_by_slot(results, systems.settings)),
         only_first=results.only_first_count,
         only_second=results.only_second_count,
@@ -198,7 +200,7 @@ def compare_assessors(
         differing=_answers_judged_differently(results),
         runs=tuple(runs),
         tau_b=tau_b([run.first.score for run in runs], [run.second.score for run in runs]),
-        signatures=_signatures(statistics_by_name, ranking_measure),
+        signatures=_signatures(statistics_by_assessed_run, ranking_measure),
     )
 
 
@@ -244,39 +246,39 @@ def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) 
     return str(default_measure_for_scores(task.name, measures))
 
 
-def _statistics_by_name(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
+def _statistics_by_run_and_assessor(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
     """Return the statistics of the units of each run, from which its score by a measure is computed.
 
     The statistics of run A under the first assessor have the key `A (first)`. All runs under the second assessor
     follow, such as `A (second)`.
     """
-    statistics_by_name = {}
+    statistics_by_assessed_run = {}
     for run, result in results.first.items():
-        statistics_by_name[f"{run} (first)"] = task.statistics(result, [measure])
+        statistics_by_assessed_run[f"{run} (first)"] = task.statistics(result, [measure])
     for run, result in results.second.items():
-        statistics_by_name[f"{run} (second)"] = task.statistics(result, [measure])
-    return statistics_by_name
+        statistics_by_assessed_run[f"{run} (second)"] = task.statistics(result, [measure])
+    return statistics_by_assessed_run
 
 
-def _signatures(statistics_by_name: Mapping[str, Any], measure: str) -> dict[str, str]:
+def _signatures(statistics_by_assessed_run: Mapping[str, Any], measure: str) -> dict[str, str]:
     """Return the signatures of scores by a measure.
 
     Each run has two scores: the score of run A under the first assessor has the key `A (first)`, and the one under the
     second assessor has the key `A (second)`.
     """
     signature_by_name = {}
-    for name, statistics in statistics_by_name.items():
+    for name, statistics in statistics_by_assessed_run.items():
         signature_by_name[name] = str(statistics.origin.signature.of(measure))
     return signature_by_name
 
 
-def _notes_of_sample(units: AlignedUnits) -> list[Note]:
+def _notes_on_dropped_units(units: AlignedUnits) -> list[Note]:
     """Return a note if units were dropped because only one assessor has judged their answers.
 
     The list is empty if no unit was dropped.
     """
     dropped_units: set[str] = set()
-    for ids in units.dropped.values():
+    for ids in units.dropped.values():  # of each run under each assessor
         dropped_units.update(ids)
     if not dropped_units:
         return []
@@ -346,7 +348,7 @@ def _unit_of_query(base_id: str, gold: ColdStartGold) -> str:
 
 
 def judged_answers_of_result(result: Any) -> JudgedAnswers:
-    """Return how the answers in the gold standard of an evidence task were judged, by the unit and the answer.
+    """Return how the answers in the gold standard of an evidence task were judged, as a mapping from (unit, answer).
 
     `result` is the result of scoring against this gold. The mapping is empty if answers of the task have no labels.
     """
@@ -504,7 +506,7 @@ def _notes_on_kappa(comparison: AssessorComparison, resamples: str) -> Iterator[
         f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
         f"limits over the units ({settings.unit}) that these belong to, {resamples}."
     )
-    unit_count = comparison.agreement[0].units
+    unit_count = comparison.agreement[0].units  # the first row is that of all answers
     if unit_count < FEWEST_RELIABLE_UNITS:
         yield (
             f"Note: {number_with_noun(unit_count, 'unit')} with answers that both have judged: below "

@@ -196,8 +196,9 @@ def _answers_of_no_other_team(team: str, answers_by_team: Mapping[str, set[Poole
 def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
     """Return the assessments and classes that the pool would lack without a team.
 
-    `own_answers` are the answers that only runs of this team give. `assessments` are the lines of the pool. The team's
-    own assessments are counted; classes and lines are about all assessments that leave the pool with them.
+    `own_answers` are the answers that only runs of this team give. `assessments` are the lines of the pool. The count
+    is of the team's own assessments only. `classes` and `removed` also cover the orphans, which leave the pool with
+    them.
     """
     own_assessments = set()
     for assessment in assessments:
@@ -412,7 +413,8 @@ class _Study(Record):
     def _pooled_run(self, run_id: str, score: float, rank: int, score_without_team: LeftOut) -> PooledRun:
         """Return a run with its score and rank against the whole pool, and what its team contributed to the pool.
 
-        `score_without_team` is its score and rank against the pool without what only its team contributed.
+        `score_without_team` is its score and rank against the pool without what only its team contributed. The run also
+        has its scores in two scenarios: all unassessed answers are wrong (pessimistic), or all are right (optimistic).
         """
         team = self.team_by_run[run_id]
         contribution = self.contribution_by_team[team]

@@ -75,6 +75,7 @@ def _array_differences(recorded: Sequence[Json], computed: Sequence[Json], place
     if recorded_count != computed_count:
         yield ValueDifference(f"the number of entries of {place}", str(recorded_count), str(computed_count))
         return
+    # Messages call entries by name, such as a run id. Names that differ are themselves found as differences.
     for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
         yield from differences(recorded_entry, computed_entry, f"{place}[{label}]")
 

@@ -93,6 +93,7 @@ def _head_of_scores(document: Mapping[str, Json], path: str, place: str) -> Scor
     the scores of several runs, of another version of the format, or of an unknown task.
     """
     refuse_several_runs(document, path)
+    # The task decides which type of document this should be; the kind and the version that it states may be others.
     check_kind(document, type_of_scores(document), path, place)
     head = convert_value(document, ScoresHead, path, place)
     check_task(head.origin.task, path, member_place(place, "origin.task"))

@@ -151,7 +151,7 @@ def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
 
 
 def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
-    """Return the run that the files hold, loaded on top of gold as in the recorded call.
+    """Return the run that the files hold, linked to the queries of gold as in the recorded call.
 
     Knowledge bases are converted first, and runs validated if the recorded call did so. Problems are added to the log
     `problems` if there is one. Raises InputError if a file cannot be read or linked.
@@ -218,9 +218,9 @@ def _names_a_file(value: str | None) -> bool:
 
 
 def _unrecorded_file_error(role: str, record_file: str, place: str) -> InputError:
-    """Return the error for an option of a record that names a file, although no input with this `role` is recorded.
+    """Return the error for an option that names a file, although the record lists no input with this `role`.
 
-    `record_file` is the record, and `place` is the place of the option in it.
+    `record_file` is the record, and `place` is the place of the option in it. Files that are not listed are not opened.
     """
     return InputError(
         f"names a file that is no input of the role {role}, so that it is not opened", file=record_file, place=place

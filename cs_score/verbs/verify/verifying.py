@@ -19,7 +19,7 @@ from cs_score.base import VERSION
 from cs_score.base.documents import Document, Json, document_in, json_text
 from cs_score.base.errors import InputError
 from cs_score.base.records import Record, replace
-from cs_score.base.sources import checked_entry, open_source
+from cs_score.base.sources import checked_file_or_folder, open_source
 from cs_score.coldstart.linking import EmptyFolder
 from cs_score.coldstart.output_files import DEFAULT_FIELDS, SCORE_FIELDS, ColumnLayout
 from cs_score.coldstart.result import ScoringStopped
@@ -255,7 +255,7 @@ def _verify_tables_of_scores(path_without_ending: str, rescored: RescoredRuns) -
     are not recorded.
     """
     params_file = f"{path_without_ending}params"
-    params_text = _read_text(params_file) if os.path.isfile(params_file) else ""
+    params_text = _read_text(params_file) if os.path.isfile(params_file) else ""  # without it: the usual layout
     computed_by_ending = rescored.file_texts(_layout_of(params_text), params_text)
     computed_by_ending.pop("params")
     for ending, computed in computed_by_ending.items():
@@ -341,7 +341,7 @@ def _records_of_runs(folder: str) -> list[str]:
     """Return the sorted paths of the records of runs in a batch: `RUN/signature.json`, `POLICY/RUN/signature.json`."""
     paths = glob.glob(os.path.join(glob.escape(folder), "*", SIGNATURE))
     paths += glob.glob(os.path.join(glob.escape(folder), "*", "*", SIGNATURE))
-    return sorted([checked_entry(path) for path in paths])
+    return sorted([checked_file_or_folder(path) for path in paths])
 
 
 def _require_record_of_tables(record: str, tables: Iterable[str], file_names: Sequence[str], folder: str) -> None:

@@ -24,8 +24,8 @@ class _MisbehavingBackend(Backend):
     most_jobs_at_once = 3
     death_errors = (Died,)
 
-    def __init__(self, error_of: Callable[[str], BaseException | None], *, retries: bool) -> None:
-        self.retries = retries
+    def __init__(self, error_of: Callable[[str], BaseException | None], *, retries_crashed_jobs: bool) -> None:
+        self.retries_crashed_jobs = retries_crashed_jobs
         self.most_running = 0
         self._error_of = error_of
 
@@ -47,11 +47,13 @@ class _MisbehavingBackend(Backend):
         return list(running)[:1]
 
 
-def _run(names: str, error_of: Callable[[str], BaseException | None], *, retries: bool = False) -> dict[str, Outcome]:
+def _run(
+    names: str, error_of: Callable[[str], BaseException | None], *, retries_crashed_jobs: bool = False
+) -> dict[str, Outcome]:
     """Return the outcomes of runs of those names; `error_of` names the exception of a run, if any."""
     progress = Progress(None, 60.0, len(names))
     jobs = [Job("coldstart", BatchRunFile(name, InputFile(name)), {"": None}) for name in names]
-    backend = _MisbehavingBackend(error_of, retries=retries)
+    backend = _MisbehavingBackend(error_of, retries_crashed_jobs=retries_crashed_jobs)
     outcomes = {scored.outcome.run: scored.outcome for scored in run_jobs(jobs, backend, progress)}
     assert backend.most_running == 3
     assert progress.line(1).startswith(f"{len(names)}/{len(outcomes)} runs")

@@ -97,7 +97,7 @@ def test_a_baseline_of_something_else_is_refused_unless_told(other: dict[str, An
     before = measured(0.5, "b.json", **other)
     with pytest.raises(InputError, match=f"b.json: {complaint}; make a new one, or .* --any-baseline"):
         Gate().judge(measured(0.5), before)
-    assert Gate(any_baseline=True).judge(measured(0.5), before).passed
+    assert Gate(allows_any_baseline=True).judge(measured(0.5), before).passed
 
 
 # ---- Significance
@@ -190,7 +190,7 @@ def judgement(*names: str) -> Checked:
     """A limit that is not kept and one that is, of each of these measures."""
     scores = dict.fromkeys(names, 0.3)
     one, other = (
-        Gate((Limit("*", Decimal(least)),), any_baseline=True).judge(measured(scores), measured(scores, "b"))
+        Gate((Limit("*", Decimal(least)),), allows_any_baseline=True).judge(measured(scores), measured(scores, "b"))
         for least in ("0.4", "0.2")
     )
     return replace(one, checks=one.checks + other.checks)

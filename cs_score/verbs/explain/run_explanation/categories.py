@@ -199,7 +199,8 @@ def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
     """Return why the parent of a line is not right, with the places of the lines that the reason is about.
 
     The query of the line asks about an answer. The parents of the line are the lines of the run that give this answer.
-    The first of them in the class above the class of the line must be right.
+    Classes form a tree: above the class of a second-hop answer is the class of the first-hop answer. The line counts
+    only if the first parent in the class above its own class is right.
     """
     class_by_index = placed_line.placement.class_by_index
     class_above = placed_line.placement.tree.parent_by_class[placed_line.class_name]

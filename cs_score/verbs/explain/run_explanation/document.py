@@ -48,7 +48,7 @@ def walk(tree: Tree, level: int = 0) -> Iterator[TreeText]:
     """
     if tree is None:
         return
-    if isinstance(tree, str):
+    if isinstance(tree, str):  # must come before Iterable, which a text is as well
         yield TreeText(level, one_line(tree))
     elif isinstance(tree, Iterable):
         is_first = True  # the first branch is the text itself; the others are the trees below it

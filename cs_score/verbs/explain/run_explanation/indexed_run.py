@@ -47,7 +47,7 @@ class Placement(Counting):
         indexed_run = indexed_query.indexed_run
         assessment_by_index = indexed_query.assessment_by_index
         most_justifications = indexed_run.run.limits.justifications_per_node
-        super().__init__(
+        super().__init__(  # prepares the counting of the lines, which `tally` does below
             assessment_by_index,
             indexed_run.policy,
             most_justifications,
@@ -58,7 +58,9 @@ class Placement(Counting):
         links = indexed_run.run.links
         self.lines_by_class = place_responses(self.tree, indexed_query.lines, assessment_by_index, links)
         self.class_by_index = _class_by_index(self.lines_by_class)
-        self.tally(self.tree, self.lines_by_class)
+        self.tally(
+            self.tree, self.lines_by_class
+        )  # records the labels and the deciding lines; its counts are not needed
 
 
 def _row_of_class(class_name: str) -> str:
@@ -377,9 +379,10 @@ class IndexedRun:
     """
 
     def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:
-        """Prepare a run for explanations; the `measure` of effects is by default its headline measure.
+        """Prepare a run for explanations.
 
-        Raises UsageError for an unknown measure, InputError for a measure by which the run has no score.
+        Effects of changes on scores are given by `measure`, by default the headline measure of the run. Raises
+        UsageError for an unknown measure, InputError for a measure by which the run has no score.
         """
         self.scored = scored
         self.run = scored.run
@@ -473,7 +476,7 @@ class IndexedRun:
         else:
             reason = f"not computed for so many lines; --line {lines[0].number} asks for it"
             effect = Effect(differences={}, reason=reason)
-        return self._line_effect("absent", change, effect)
+        return self._line_effect("absent", change, effect)  # the lines are absent after the change
 
     def effect_with(self, answer: Assessment) -> LineEffect | None:
         """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
@@ -488,9 +491,10 @@ class IndexedRun:
 
         `kind` is `absent` if lines were removed, `found` if a missed class was found.
         """
+        difference_by_measure = {str(measure): effect.differences.get(str(measure)) for measure in self.measures}
         return LineEffect(
             change=kind,
-            effects={str(measure): effect.differences.get(str(measure)) for measure in self.measures},
+            effects=difference_by_measure,
             removed=self.effects.editor.places_removed_by(change),
             added=change.added_texts,
             reason=effect.reason,

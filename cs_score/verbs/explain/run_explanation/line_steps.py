@@ -68,7 +68,10 @@ def _with_scoring_steps(
 def _with_category(
     explanation: document.LineExplanation, line: Response, indexed_query: IndexedQuery
 ) -> document.LineExplanation:
-    """Return the explanation of a response with its assessment, its category and its label, steps 4 to 6."""
+    """Return the explanation of a response with its assessment, its category and its label, steps 4 to 6.
+
+    If the query of the response was not counted, the category and the label are None.
+    """
     matching_step = _explain_matching(line, indexed_query)
     category = explain_category(line, indexed_query)
     label = None
@@ -128,6 +131,7 @@ def _explain_not_reading(line: UnreadLine, reading: document.Read, indexed_run: 
         return replace(
             reading, why_not_read="not read: it repeats an earlier line of its file", repeated_line=repeated_line
         )
+    # The only reason left is a wrong number of columns.
     column_count = len(split_columns(line.text))
     usual_count = len(indexed_run.run.layouts[line.file].columns)
     reason = f"it has {column_count} columns, where lines of this layout have {usual_count}"
@@ -184,8 +188,8 @@ def _problems_at(line: AnyLine, indexed_run: IndexedRun) -> Iterator[document.No
 def explain_query_step(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
     """Return step 2 of a line: its query with the slot, the lines leading to it, and its LDC query as `unit`.
 
-    A follow-on query asks about a parent answer: the step also has its places in the pool. If the query is not scored,
-    the step has the reason.
+    A follow-on query asks about a parent answer: the step also has the places of this answer in the pool. If the query
+    is not scored, the step has the reason.
     """
     entry_points = indexed_run.query(query.base_id).query.entry_points
     names = [entry_point.name for entry_point in entry_points if entry_point.name]
@@ -395,17 +399,17 @@ def _describe_near(line: Response, near_assessment: NearAssessment, indexed_run:
 
     The columns in which they differ have the text of the assessment: {"VALUE": "New York"}.
     """
-    description, assessment = near_assessment
+    kind_of_similarity, assessment = near_assessment
     difference_names = small_differences(line.value, assessment.value)  # such as ["letter case"]
     if difference_names:
-        description += f"; the answers differ in {' and '.join(difference_names)} only"
+        kind_of_similarity += f"; the answers differ in {' and '.join(difference_names)} only"
     differing_texts: dict[str, str] = {}
     for column in _compared_columns(line, assessment):
         if column.in_line != column.in_assessment:
             differing_texts[column.name] = column.in_assessment
     return document.Near(
         assessment=describe_assessment(assessment, indexed_run),
-        nearness=description,
+        nearness=kind_of_similarity,
         text_by_differing_column=differing_texts,
     )
 

@@ -69,11 +69,11 @@ def _f1_in_words(precision: float, recall: float, f1: float) -> str:
     return f"F1 = 2 * {precision:.4f} * {recall:.4f} / ({precision:.4f} + {recall:.4f}) = {f1:.4f}"
 
 
-def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
+def explain_mean(name: str, hop: str, members: Sequence[ScoreRow]) -> Counted:
     """Return the explanation of a row of LDC-MEAN: the means of the scores of its `members`, with their arithmetic.
 
-    `name` is the name of the row, and `level` its hop. The members are the rows of the entry points. The result has no
-    counts, since the row is a mean of scores and counts no lines itself.
+    `name` is the name of the row, and `hop` its hop or `ALL`. The members are the rows of the entry points. The result
+    has no counts, since the row is a mean of scores and counts no lines itself.
     """
     # The scores of a row are its precision, its recall and its F1.
     precision = _explain_mean_of([row.scores[0] for row in members], "P")
@@ -83,7 +83,7 @@ def explain_mean(name: str, level: str, members: Sequence[ScoreRow]) -> Counted:
         rule="ldc-mean",
         table="LDC-MEAN",
         row=name,
-        hop=level,
+        hop=hop,
         counts={},
         precision=precision.value,
         recall=recall.value,
@@ -182,8 +182,9 @@ class NodeExplainer:
     ) -> str:
         """Return the value V of a node with its arithmetic: `V = 1 / 2 = 0.5000 (1 useful line, 2 documents ...)`.
 
-        It is the share of the documents of its class for which the node has a useful line. `classes` are the classes of
-        its query. Only `most_justifications` lines of a node count; None means that all count.
+        V is the share of the documents of the node's class in which the node has a useful line: a right line that the
+        ranker counts, one for each document. `classes` are the classes of the query. Only `most_justifications` lines
+        of a node count; None means that all count.
         """
         mapped_class = placed_node.ranked_node.mapped_class
         if mapped_class is None or not placed_node.lines_by_class:
@@ -194,7 +195,8 @@ class NodeExplainer:
         lines = "1 useful line" if line_count == 1 else f"{line_count} useful lines"
         documents = _documents_in_words(document_count, denominator, most_justifications)
         text = f"V = {line_count} / {denominator} = {value:.4f} ({lines}, {documents})"
-        # The value of a node counts only below a parent with a value: its value in the ranking may be 0 all the same.
+        # The value of a node counts only below a parent with a value. Otherwise the ranking has 0 in place of this
+        # value.
         loses_value = bool(value) and not placed_node.ranked_node.value and bool(placed_node.node.hop)
         if loses_value:
             text += f"; but its parent, {placed_node.node.parent}, has V = 0, so that V = 0 here"

@@ -59,7 +59,7 @@ class Selectors:
         return lines
 
     def _files_called(self, name: str) -> list[RunFile]:
-        """Return the run files with a path or a file name; all run files if the name is empty."""
+        """Return the run files whose path or file name is `name`; all run files if the name is empty."""
         files_by_name = self._indexed_run.files
         if not name:
             return list(files_by_name.values())

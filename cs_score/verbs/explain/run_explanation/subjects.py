@@ -42,8 +42,8 @@ def explain_class(
 ) -> document.ClassExplanation:
     """Return the explanation of a class: whether it was found and why, with its assessments and lines.
 
-    `name` is such as `CS14_0001:2`, and `base_id` is the short id of its query. With `with_effect` the effect of
-    finding a missed class is computed.
+    `name` looks like `CS14_0001:2`, and `base_id` is the short id of its query. The explanation also has the lines
+    that count for the class. With `with_effect` the effect of finding a missed class is computed.
     """
     indexed_query = indexed_run.query(base_id)
     assessments = indexed_query.accepted_by_class.get(name, ())
@@ -89,7 +89,7 @@ def _verdict_on_class(class_name: str, indexed_query: IndexedQuery) -> _ClassVer
     if indexed_query.placement is None:
         return _ClassVerdict("not counted", "its query was not scored")
     tree = indexed_query.placement.tree
-    # A wrong bin is a class that collects the responses of no other class.
+    # A wrong bin is the class for responses that fit no other class.
     if judging.is_wrong_bin(class_name, tree.root):
         return _ClassVerdict(
             "not counted", "it holds what belongs to no class, and is no ground truth (rule ground-truth)"
@@ -100,7 +100,7 @@ def _verdict_on_class(class_name: str, indexed_query: IndexedQuery) -> _ClassVer
     if indexed_query.right_lines(class_name):
         return _ClassVerdict("found", "a right line counts for it")
     if tree.is_single_valued_by_node.get(row, False):
-        return _verdict_beside_others(row, indexed_query, tree)
+        return _verdict_on_unfound_class(row, indexed_query, tree)
     return _ClassVerdict("missed", _why_missed(class_name, indexed_query))
 
 
@@ -111,13 +111,13 @@ def _why_missed(name: str, indexed_query: IndexedQuery) -> str:
     return "no line of the run gives one of its answers"
 
 
-def _verdict_beside_others(row: str, indexed_query: IndexedQuery, tree: judging.ClassTree) -> _ClassVerdict:
-    """Return whether a class of a slot with a single value is missed, or not counted beside another class.
+def _verdict_on_unfound_class(row_name: str, indexed_query: IndexedQuery, tree: judging.ClassTree) -> _ClassVerdict:
+    """Return whether a class without right lines, in a slot with a single value, is missed or not counted.
 
-    One right class is enough for such a slot: the others are not counted. `row` is the row of the class, and `tree` has
-    the classes of the query.
+    One right class is enough for such a slot. If another class was found, this class is not counted; otherwise it is
+    missed. `row_name` is the name of the class's row in the tables, and `tree` has the classes of the query.
     """
-    found_classes = indexed_query.right_lines_by_row[row].keys()
+    found_classes = indexed_query.right_lines_by_row[row_name].keys()
     # The reason names the first found class in the order of the tree, or else one that the tree does not have.
     classes_in_order = [*tree.parent_by_class, *found_classes]
     for class_name in classes_in_order:
@@ -163,8 +163,11 @@ def _accepted_classes_of(lines: Iterable[Response], indexed_query: IndexedQuery)
 # ---- Queries
 
 
-class _QueryParts(NamedTuple):
-    """The lines of a query, the rows that count them, by their name in the SF table, and average precision by level."""
+class _QueryContent(NamedTuple):
+    """The lines of a query, the rows that count them, and average precision by level (a hop, or all hops).
+
+    The name of a row in the SF table is that of the query or class whose answers it counts, such as `CS14_0001`.
+    """
 
     lines: Sequence[Response]
     rows_by_name: Mapping[str, Sequence[document.Counted]]
@@ -177,35 +180,35 @@ def explain_query(query: LinkedQuery, indexed_run: IndexedRun) -> document.Query
     A query of a query file is explained together with its follow-on queries, a follow-on query alone.
     """
     indexed_query = indexed_run.query(query.base_id)
-    parts = _parts_of_follow_on(query, indexed_run) if query.is_follow_on else _parts_of_query(indexed_query)
-    line_summaries = [summary_of(line, indexed_run) for line in parts.lines]
+    content = _content_of_follow_on(query, indexed_run) if query.is_follow_on else _content_of_query(indexed_query)
+    line_summaries = [summary_of(line, indexed_run) for line in content.lines]
     return document.QueryExplanation(
         query=query.full_id,
         query_step=explain_query_step(query, indexed_run),
         slots=query.slots,
         entry_points=_explained_entry_points(indexed_query),
-        classes=tuple(_classes_in_rows(indexed_query, list(parts.rows_by_name))),
+        classes=tuple(_classes_in_rows(indexed_query, list(content.rows_by_name))),
         categories=_count_categories(line_summaries),
         lines=tuple(line_summaries),
-        rows=tuple(chain.from_iterable(parts.rows_by_name.values())),
-        average_precision=parts.average_precision,
+        rows=tuple(chain.from_iterable(content.rows_by_name.values())),
+        average_precision=content.average_precision,
         stopped_by=_why_scoring_stopped(indexed_query),
     )
 
 
-def _parts_of_query(indexed_query: IndexedQuery) -> _QueryParts:
+def _content_of_query(indexed_query: IndexedQuery) -> _QueryContent:
     """Return the lines and rows of a query of a query file, with the lines and rows of its follow-on queries."""
     average_precision = {ranking.level: ranking.score for ranking in indexed_query.result.rankings}
-    return _QueryParts(indexed_query.lines, indexed_query.explained_rows, average_precision)
+    return _QueryContent(indexed_query.lines, indexed_query.explained_rows, average_precision)
 
 
-def _parts_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> _QueryParts:
+def _content_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> _QueryContent:
     """Return the lines and rows of a follow-on query, which has no rankings of its own."""
     indexed_query = indexed_run.query(query.base_id)
     own_row_name = _row_of_follow_on(query, indexed_run)
     lines = [line for line in indexed_query.lines if line.query.full_id == query.full_id]
     rows_by_name = {name: rows for name, rows in indexed_query.explained_rows.items() if name == own_row_name}
-    return _QueryParts(lines, rows_by_name, average_precision={})
+    return _QueryContent(lines, rows_by_name, average_precision={})
 
 
 def _explained_entry_points(indexed_query: IndexedQuery) -> tuple[document.ExplainedEntryPoint, ...]:
@@ -268,7 +271,8 @@ def _summary_of_class(name: str, row: str, indexed_query: IndexedQuery) -> docum
 def explain_run(indexed_run: IndexedRun) -> document.RunOverview:
     """Return the overview of a run: how many lines have each status and side, and the three costliest mistakes.
 
-    The status of a line says how far it got (`counted`, `skipped` ...), its side what it counts as (right, wrong ...).
+    The status of a line says how far it got (`counted`, `skipped` ...), its category how a policy calls it (`CORRECT`,
+    `DUPLICATE` ...), its side what it counts as (right, wrong ...).
     """
     lines = list(indexed_run.lines())
     responses = [line for line in lines if isinstance(line, Response)]
