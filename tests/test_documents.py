@@ -18,8 +18,8 @@ from cs_score.base.documents import (
     document_in,
     failures_as_input_error,
     json_text,
+    parse_json,
     read_document,
-    value_in,
 )
 from cs_score.base.errors import InputError
 from cs_score.base.signature import Origin
@@ -63,7 +63,7 @@ def test_what_json_allows_is_read_as_it_is() -> None:
         deep = [deep]
     told = {"deep": deep, "surrogate": "\udcff", "small": 1e-400, "large": 1.5e308, "whole": 10**200, "none": None}
     assert document_in(json.dumps(told), "f") == told
-    assert value_in(b"[true, -0.0]", "f") == [True, 0.0]
+    assert parse_json(b"[true, -0.0]", "f") == [True, 0.0]
 
 
 def test_a_file_is_called_by_its_name(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from cs_score.tasks import (
     mode_named,
     outside,
 )
-from cs_score.tasks.containing import PackageError, guard_hooks, problem_of_declaration
+from cs_score.tasks.mode_guards import PackageError, guard_hooks, problem_of_declaration
 from cs_score.tasks.outside import Offer
 from cs_score.verbs.analyze.prediction_analysis import analyze
 from cs_score.verbs.explain.unit_explanation import explain

@@ -316,6 +316,7 @@ def contributions_of(
     keys = list(dict.fromkeys([*summands_a, *summands_b]))
     if not keys:
         return {}
+    # Zeros stand for a unit on the side without it; the summands on the other side tell how many.
     ratio_a = _ratio_of(_summands_of_keys(keys, summands_a, summands_of_other_side=summands_b), formula)
     ratio_b = _ratio_of(_summands_of_keys(keys, summands_b, summands_of_other_side=summands_a), formula)
     contributions = arithmetic.unit_contributions(ratio_a, ratio_b)

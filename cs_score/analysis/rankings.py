@@ -246,7 +246,7 @@ def compare_rows(
 
     `run_names` and `tables` are the runs from best to worst by the only measure of `formula`. A unit that a run was not
     scored on has zeros. Without units no row differs from another. If there are more than `MOST_SYSTEMS` runs and no
-    baseline, nothing is tested. A comparison of the same runs makes the same tests.
+    baseline, nothing is tested. The command `compare` makes the same tests of the same runs.
     """
     units = units_of_runs(table.ids for table in tables)
     run_count = len(tables)
@@ -301,9 +301,9 @@ def _notes_on_rows(run_names: Sequence[str], systems: ResampledSystems, tests: F
     """Return notes if no difference of rows could have been significant, and if runs are nearly the same."""
     [unit_count] = count_units_with_content(systems)  # there is one number, as there is only one measure
     copies = groups_of_copies(systems, run_names, tests.pairs)
-    notes_on_units = note_on_no_significance(tests.family, unit_count, systems.settings.significance_level)
+    notes_on_significance = note_on_no_significance(tests.family, unit_count, systems.settings.significance_level)
     notes_on_near_copies = note_on_copies(copies)
-    return notes_on_units + notes_on_near_copies
+    return notes_on_significance + notes_on_near_copies
 
 
 def _note_of_too_many_pairs(run_count: int) -> Note:
@@ -437,7 +437,7 @@ def compare_rankings(
     """Return how far the two rankings of each pair agree (tau-b), and how certain the first place of each ranking is.
 
     `resampled_by_ranking` has the scores (runs, N) of each ranking in the same N resamples. With them tau-b gets an
-    interval over the runs that have a score in all rankings. The interval has all resampled values but the
+    interval, computed from the runs with a score in all rankings. The interval has all resampled values but the
     `excluded_share`: 0.05 for a 95 % interval. Each run gets the share of resamples in which it is first.
     """
     resampled_taus = None
@@ -599,14 +599,14 @@ def _taus_at_once(scores: Floats) -> Floats:
     for a ranking with itself this sum is u. `scores` (rankings, runs, N) are the scores in the resamples. A value is
     not a number if tau-b is undefined, or a run has no score.
     """
-    signs = _signs_of_pairs(scores)  # (N, rankings, pairs of runs)
+    signs = _signs_of_pairs(scores)  # (N, rankings, pairs of runs); 0 if a score is missing
     # (N, rankings, rankings); all products are whole numbers, so that their sum is exact in any order.
     concordant_less_discordant = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)
     untied_counts = np.diagonal(concordant_less_discordant, axis1=1, axis2=2)  # u: (N, rankings)
     products_of_untied = untied_counts[:, :, np.newaxis] * untied_counts[:, np.newaxis, :]  # u_i * u_j
     with np.errstate(invalid="ignore"):
         taus: Floats = concordant_less_discordant / np.sqrt(products_of_untied)
-    lacks_score = np.asarray(np.isnan(scores).any(axis=1)).T  # (N, rankings)
+    lacks_score = np.asarray(np.isnan(scores).any(axis=1)).T  # any run: from (rankings, N) to (N, rankings)
     is_undefined = lacks_score[:, :, np.newaxis] | lacks_score[:, np.newaxis, :]  # i or j lacks a score
     taus[is_undefined] = np.nan
     return taus

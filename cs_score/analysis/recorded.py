@@ -189,7 +189,8 @@ def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> 
     if settings is None:
         return None
     resampling = convert_value(settings, Resampling, file, place)
-    # Without a number of resamples a computation draws as many as it needs. Recorded settings have the number.
+    # Without a number of resamples a computation draws as many as it needs. Recorded settings have the number
+    # of resamples drawn, and no member `can_grow`.
     if resampling.can_grow:
         raise InputError("says no number of resamples", file=file, place=place)
     if resampling.resamples > MANY_RESAMPLES and not is_forced:

@@ -78,7 +78,8 @@ def estimate_from_labels(
     """
     # Each run adds its answers to these numbers, so that an answer has the same number in all runs.
     number_by_answer: AnswerNumbers = {}
-    # Only where a second assessor labelled the sample, all answers have labels of a first one.
+    # With second assessments, all answers have first labels (of the gold file), which predict the labels of the sample.
+    # Without them the labels of the gold file are the sample.
     has_first_labels = second_assessments is not None
     items_by_run = {}
     for name, result in results.items():
@@ -122,6 +123,8 @@ class _JudgedRun(Record):
         Items of a sample may have a parent that is drawn first. A judged answer has no other parent than itself: it is
         drawn with the probability of its stratum, and as its own child with the probability 1. Raises InputError if the
         answer has no stratum, or if it was not assessed although the probability is 1.
+
+        The value of an assessed answer is 1 if it is right, 0 if it is wrong, and None if the policy ignores it.
         """
         position = self._stratum_of(answer)
         stratum: Stratum = self.strata_table.strata[position]

@@ -135,7 +135,7 @@ def _check_columns(table: Delimited, answer_columns: Sequence[str]) -> None:
 def _read_stratum(
     line_number: int, cell_by_column: Mapping[str, str], answer_columns: Sequence[str], file: str
 ) -> Stratum:
-    """Return the stratum in a line of the table, by the line's number.
+    """Return the stratum in a line of the table. Later messages name the line by its number.
 
     `answer_columns` are the columns that describe answers. Raises InputError if the probability, the prediction or the
     confidence is below 0 or above 1. A missing prediction or confidence is 0; the probability must not be missing.
@@ -165,7 +165,8 @@ def _cells_to_match(cell_by_column: Mapping[str, str], answer_columns: Sequence[
 def _read_number(column: str, cell: str, file: str, place: str) -> float:
     """Return the number from 0 to 1 in a cell of the table of strata. An empty cell is 0.
 
-    Raises InputError for anything else, and for 0 in the column `probability`. The error names the `place` of the cell.
+    Raises InputError for anything else, and for 0 or an empty cell in the column `probability`. The error names the
+    `place` of the cell.
     """
     number_text = cell or "0"
     if _is_allowed(column, number_text):  # 0, and so an empty cell, is not allowed as a probability
@@ -322,8 +323,8 @@ class _AnswerReader:
 
         Raises InputError if the answer has no stratum, or if it was not assessed although the probability is 1.
         """
-        position = self._stratum_of(response)
-        stratum = self.strata_table.strata[position]
+        stratum_position = self._stratum_of(response)
+        stratum = self.strata_table.strata[stratum_position]
         answer_number = self._number_of((response.query.full_id, response.value, response.value_provenance))
         draw = self._draw_of(unit, response, answer_number, stratum)
         if draw.is_certain and not draw.is_assessed:
@@ -339,15 +340,15 @@ class _AnswerReader:
             answer=answer_number,
             parent=draw.parent,
             draw_probability_of_parent=draw.probability_of_parent,
-            stratum=position,
+            stratum=stratum_position,
             prediction=stratum.prediction,  # the predicted probability that the answer is right
         )
 
     def _draw_of(self, unit: UnitResult, response: Response, answer_number: int, stratum: Stratum) -> _Draw:
-        """Return how the answer in a line was drawn for assessment.
+        """Return whether the answer in a line was assessed, with its probability and that of its parent to be drawn.
 
-        A first-hop answer is its own parent: it is drawn as the parent, with the probability of its stratum, and then
-        for certain.
+        A first-hop answer is its own parent: the parent has the probability of its stratum, and the answer, as its own
+        child, has the probability 1.
         """
         if response.query.is_follow_on:
             return self._draw_of_second_hop(unit, response, stratum)
@@ -573,15 +574,15 @@ def _differences(scores_by_run: Mapping[str, _RunScores], confidence: float) -> 
 
 def _rows_of_estimates(pool: SampledPoolDocument) -> Iterator[Row]:
     """Yield a row for each run and for each difference, of precision first, then of the number of right answers."""
-    right_answers = RIGHT_ANSWERS[str(pool.measure)]
+    count_measure = RIGHT_ANSWERS[str(pool.measure)]
     for run in pool.runs:
         yield _row_of_run(run, run.precision, measure=str(pool.measure), score=run.score)
     for pair in pool.differences:
         yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.precision), "measure": pool.measure}
     for run in pool.runs:
-        yield _row_of_run(run, run.right, measure=right_answers, score=run.score_right)
+        yield _row_of_run(run, run.right, measure=count_measure, score=run.score_right)
     for pair in pool.differences:
-        yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.right), "measure": right_answers}
+        yield {"run": f"{pair.b} - {pair.a}", **asdict(pair.right), "measure": count_measure}
 
 
 def _row_of_run(run: SampledRun, estimate: Estimate, measure: str, score: float) -> Row:
@@ -600,8 +601,8 @@ def _rows_of_strata(pool: SampledPoolDocument) -> Iterator[Row]:
 def _notes(pool: SampledPoolDocument) -> Iterator[str]:
     """Yield the sentences below the tables, on the meaning of columns, and on strata with few assessed answers.
 
-    Low and High are the limits for this pool if all of it were assessed; columns with an asterisk are the limits for
-    answers like those in it.
+    Low and High are the limits of the score if all of this pool were assessed. Columns with an asterisk are the limits
+    for other answers from the same source.
     """
     yield (
         f"Low, High: {pool.confidence:g} % normal limits of the estimate, for this pool were all of it assessed; *: "

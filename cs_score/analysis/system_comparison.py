@@ -255,8 +255,9 @@ def _statistics_of_systems(
 ) -> dict[str, UnitStatistics]:
     """Return the statistics of each system by its name, from which its scores by the shared measures are computed.
 
-    The selection has the measures that the user chose. If it has no shared measure, all shared measures are taken: the
-    statistics also tell which units there are. Raises InputError for a system that answers no unit of gold.
+    The selection has the measures that the user chose. If none of them is shared by all systems, all shared measures
+    are taken, since the statistics are also needed for the units. Raises InputError for a system that answers no unit
+    of gold.
     """
     measures = selection.shared_measures or comparable_measures.shared_measures
     systems: dict[str, UnitStatistics] = {}
@@ -326,6 +327,7 @@ def _compare_selection(
     `systems` are the statistics of all systems by name.
     """
     tables = {name: system.table for name, system in systems.items()}
+    # `compare_all` aligns the systems itself; the complete systems alone would have other units in common.
     units = align_systems(tables, common=request.only_common_units)
     selection = request.selection
     # First all systems are compared by the shared measures.
@@ -416,8 +418,8 @@ def _origin_of(system: UnitStatistics, name: str, comparison: SystemComparison) 
         return origin
     dropped = dropped_by_system[name]
     digest = short_digest("".join([f"{unit}\n" for unit in sorted(dropped)]))
-    units = {"units": comparison.units, "dropped": dropped}
-    return origin.with_option("common", units, setting=f"common={digest}")
+    option_value = {"units": comparison.units, "dropped": dropped}
+    return origin.with_option("common", option_value, setting=f"common={digest}")
 
 
 def _notes_on_undefined(comparable_measures: _ComparableMeasures, comparison: SystemComparison) -> list[Note]:
@@ -452,7 +454,7 @@ def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | 
     if len(results) > 1:
         keys.append("system")
     keys += ["measure", "numerator", "denominator"]
-    layout = Layout("per-unit", "", columns(*keys), lambda results: _unit_rows(task, results, clusters))
+    layout = Layout("per-unit", "", columns(*keys), lambda document: _unit_rows(task, document, clusters))
     return layout.table(results)
 
 

@@ -125,9 +125,9 @@ def _check_types(value_by_parameter: Mapping[str, object], annotations_by_name: 
 
 
 def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
-    """Raise UsageError if the argument called `name` has none of the annotated types. The widest type comes last.
+    """Raise UsageError if the argument called `name` has none of the annotated types.
 
-    True and False do not count as numbers.
+    The last annotation is the widest type, which the error names. True and False do not count as numbers.
     """
     has_accepted_type = any(
         isinstance(value, _ACCEPTED_TYPES_BY_ANNOTATION[annotation].types) for annotation in annotations
@@ -325,7 +325,8 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
     Raises UsageError for impossible values.
     """
     value_by_argument: dict[str, Any] = dict(arguments.items())
-    # The policy is read together with its limits.
+    # The policy is read together with its limits. No argument means the usual policy `kb` with its limits.
+    # `policy=None` means the scorer's default policy, as without the switch.
     policy = value_by_argument.pop("policy", USUAL_POLICY)
     limits = value_by_argument.pop("justifications", None)
     defaults = PolicyAndLimits(DEFAULT_OPTIONS.policy, DEFAULT_OPTIONS.justifications)

@@ -145,7 +145,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
 
         An existing file is overwritten only if it begins as a file of cs-score does.
         """
-        # The headings of the table, as `--per-item` writes them.
+        # The pattern of the headings of the table, as `--per-item` writes them.
         beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
         json_file = PlannedOutput(
             "prefix", json_path, existing=Existing.RECOGNISED, pattern=_BEGINNING_OF_SCORE_DOCUMENT

@@ -92,11 +92,15 @@ class Gold(Record, eq=False):
         """
         settings = conversion.PreparationSettings(gold.query_set, policy_and_limits.limits, gold.validates)
         converted = conversion.prepare_inputs(files, settings)
-        # An account is a sentence on how a run was changed.
-        accounts = [prepared_run.account for prepared_run in converted.prepared_runs]
+        # Sentences on how runs were changed.
+        preparation_notes = [prepared_run.preparation_note for prepared_run in converted.prepared_runs]
         files_to_load = prepared_runs.Preparation([*converted.files, *self._pool], converted.prepared_runs)
         loaded_run = prepared_runs.load_prepared(gold, files_to_load, policy_and_limits.limits)
-        return RunResult(ScoredLines(loaded_run, policy_and_limits.policy, policy_and_limits.limits, accounts=accounts))
+        return RunResult(
+            ScoredLines(
+                loaded_run, policy_and_limits.policy, policy_and_limits.limits, preparation_notes=preparation_notes
+            )
+        )
 
     def __repr__(self) -> str:
         """Return the numbers of queries and assessments: `<gold: 12 queries to score, 3400 assessments>`."""
@@ -164,7 +168,7 @@ def _read_pool(gold_without_pool: ColdStartGold, pool_files: Sequence[Input]) ->
     repeatable_files = tuple([rereadable(file) for file in pool_files])
     try:
         return Gold(with_pool(gold, repeatable_files))
-    except NoAnswerYetError:  # the pool refers to answers of a run
+    except NoAnswerYetError:  # the pool refers to answers of a run: it is read again after each run
         return Gold(gold, repeatable_files)
     except RunInPoolError as error:
         raise InputError("this is a run, not a pool", file=error.file, remedy=_RUN_REMEDY) from None

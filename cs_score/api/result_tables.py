@@ -29,7 +29,8 @@ def _layout(name: str, keys: str, rows: Rows, **meanings: str) -> Layout:
     columns. `rows` is the function that returns the rows of the table for a document.
     """
     table_columns = [Column(key, meaning=meanings.get(key, "")) for key in keys.split()]
-    return Layout(name, "", tuple(table_columns), rows)
+    no_title = ""  # titles are for people
+    return Layout(name, no_title, tuple(table_columns), rows)
 
 
 # ---- Averages
@@ -100,11 +101,11 @@ def _query_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each run and query: the sums of its rows in the SF table, and its average precision."""
     for run in document.runs:
         counts_by_query = _counts_by_query(run)
-        precision_by_query = _average_precision_by_query(run)
+        average_precision_by_query = _average_precision_by_query(run)
         for query, unit in (run.queries or {}).items():
             row: dict[str, Any] = {"run_id": run.run_id, "query": query, "unit": unit}
             row |= _summed_row(counts_by_query[query])
-            row["average_precision"] = precision_by_query.get(query)
+            row["average_precision"] = average_precision_by_query.get(query)
             yield row
 
 
@@ -160,7 +161,10 @@ QUERIES: Final = _layout(
 
 
 def _response_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each response of each run, with the place of the assessment that it matched."""
+    """Yield a row for each response of each run, with the place of its assessment.
+
+    `post_policy` has the labels that the policy gave it, such as `CORRECT,RIGHT`.
+    """
     for run in document.runs:
         for response in run.responses or ():
             row = asdict(response)

@@ -63,27 +63,29 @@ class ScoredLines:
         limits: JustificationLimits,
         results_to_reuse: Sequence[ScoredRun] = (),
         *,
-        accounts: Sequence[str] = (),
+        preparation_notes: Sequence[str] = (),
     ) -> None:
         """Score the lines of `loaded` under a policy and limits on justifications.
 
-        `results_to_reuse` are the results of the same lines under another policy; they save time. `accounts` has a
-        sentence for each converted or validated run on how it was changed. Raises InputError if scoring has to
+        `results_to_reuse` are the results of the same lines under another policy; they save time. `preparation_notes`
+        has a sentence for each converted or validated run on how it was changed. Raises InputError if scoring has to
         stop.
         """
         self._loaded = loaded
         self._run_with_discarded_lines: Run | None = None
-        self.accounts = accounts
+        self.preparation_notes = preparation_notes
         self.limits = limits
         self._problems_of_scoring = ProblemLog()
         with paused_garbage_collection():
             if limits.justifications_per_node is None:
-                # Without a limit for each node, a node without confidence is an error. Marking the lines now raises it
-                # here, and not only when the problem report is needed.
+                # The lines beyond the limits are usually marked as discarded only when the problem report is needed.
+                # But without a limit for each node, marking raises an error for a node without confidence: here and
+                # now.
                 self._run_with_discarded_lines = run_under_limits(loaded, limits)
-            run_without_marks = replace(loaded, limits=limits)
-            self.result_without_line_problems = score_runs(
-                run_without_marks, policy, self._problems_of_scoring, results_to_reuse
+            # Scoring applies the limits itself, and needs no marked lines.
+            run_with_limits = replace(loaded, limits=limits)
+            self.result_with_scoring_problems = score_runs(
+                run_with_limits, policy, self._problems_of_scoring, results_to_reuse
             )
 
     def rescore(self, policy: Policy, limits: JustificationLimits) -> ScoredLines:
@@ -100,8 +102,8 @@ class ScoredLines:
             self._loaded,
             policy,
             limits,
-            results_to_reuse=self.result_without_line_problems.runs,
-            accounts=self.accounts,
+            results_to_reuse=self.result_with_scoring_problems.runs,
+            preparation_notes=self.preparation_notes,
         )
 
     @property
@@ -119,11 +121,11 @@ class ScoredLines:
     def result(self) -> Result:
         """The scores with all problems: of reading the lines, of applying the limits to them, and of scoring.
 
-        `result_without_line_problems` has the same scores with the problems of scoring alone.
+        `result_with_scoring_problems` has the same scores with the problems of scoring alone.
         """
         all_problems = self.run.problems.copy()  # those of reading and of the limits
         all_problems.add_all(self._problems_of_scoring)
-        return replace(self.result_without_line_problems, problems=tuple(all_problems))
+        return replace(self.result_with_scoring_problems, problems=tuple(all_problems))
 
 
 class RunResult(AnyResult[ScoredLines]):
@@ -146,7 +148,7 @@ class RunResult(AnyResult[ScoredLines]):
         """
         self._source = source
         self._stored = stored
-        self._options = options if source is None else source.result_without_line_problems.options
+        self._options = options if source is None else source.result_with_scoring_problems.options
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -154,8 +156,8 @@ class RunResult(AnyResult[ScoredLines]):
 
         If the run was validated or resolved, the first remarks say how it was changed; JSON lacks these.
         """
-        accounts = () if self._source is None else tuple(self._source.accounts)
-        return (*accounts, *super().remarks)
+        preparation_notes = () if self._source is None else tuple(self._source.preparation_notes)
+        return (*preparation_notes, *super().remarks)
 
     @property
     def run_id(self) -> str:
@@ -273,10 +275,10 @@ class RunResult(AnyResult[ScoredLines]):
     ) -> list[str]:
         """Write the files of `cs-score score`, `PREFIX.sf` and so on, with the same bytes. Return their paths.
 
-        `fields` and `tabs` are the switches -fields and -tabs; `error_file` names a new file for the problem report.
-        Each file appears whole or not at all, and no input is overwritten. Raises UsageError for an unknown field, for
-        a path that must not be overwritten and for a result that was loaded from JSON, OutputError if a file cannot be
-        written.
+        `fields` are the columns of the tables (switch -fields); with `tabs` tabs stand between them (-tabs).
+        `error_file` names a new file for the problem report. Each file appears whole or not at all, and no input is
+        overwritten. Raises UsageError for an unknown field, for a path that must not be overwritten and for a result
+        that was loaded from JSON, OutputError if a file cannot be written.
         """
         layout = _layout_of(fields, tabs=tabs)
         with paused_garbage_collection():
@@ -333,12 +335,13 @@ class RunResult(AnyResult[ScoredLines]):
         result and if it is not clear which run is meant.
         """
         source = self._require_source(method)
+        lines_of_runs = source.run
         is_scored_already = len(self.run_ids) == 1 and run_id in (None, self.run_id)
         if not is_scored_already:
-            return scored_runs.score_for_analysis(source.run, self.policy, run_id)
+            return scored_runs.score_for_analysis(lines_of_runs, self.policy, run_id)
         (result,) = source.result.runs
         return scored_runs.AnalysedRun(
-            run=source.run,
+            run=lines_of_runs,
             run_id=self.run_id,
             policy=self.policy,
             result=result,
@@ -379,7 +382,7 @@ class RunResult(AnyResult[ScoredLines]):
         if self._source is None:
             assert self._stored is not None
             return self._stored
-        result = self._source.result if all_problems else self._source.result_without_line_problems
+        result = self._source.result if all_problems else self._source.result_with_scoring_problems
         return score_documents.document_of(result, parts=parts)
 
     @property
@@ -462,7 +465,7 @@ def _write_files(
     # No file is written before all of them are known to be writable.
     planned_files = _planned_files(result, switches, prefix, error_file)
     params = _params_text(result, switches, prefix)
-    result_to_write = _with_bootstrap_of_columns(result, layout)
+    result_to_write = _with_bootstrap_of_table_columns(result, layout)
     with outputs_together():
         for ending, blocks in outputs.file_blocks(result_to_write, layout, params):
             write_whole(f"{prefix}.{ending}", blocks)
@@ -504,11 +507,11 @@ def _write_report(result: Result, file: str | os.PathLike[str]) -> None:
     write_whole(file, [outputs.report_bytes(report, result.options.edition)])
 
 
-def _with_bootstrap_of_columns(result: Result, layout: outputs.ColumnLayout) -> Result:
+def _with_bootstrap_of_table_columns(result: Result, layout: outputs.ColumnLayout) -> Result:
     """Return a result whose bootstrap covers exactly the scores in the columns of its tables, as the reference does.
 
-    `layout` names these columns, which the caller chose after scoring. Without bootstrap, or if its scores are these,
-    the result is returned unchanged.
+    `layout` names these columns, which the caller chose after scoring. The result is returned unchanged if it has no
+    bootstrap, or if the bootstrap already covers these columns.
     """
     metrics = outputs.resampled_metrics(layout.fields)
     if metrics == result.options.metrics:

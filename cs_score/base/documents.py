@@ -117,7 +117,7 @@ def infinity_as_input_error(value: Json) -> Iterator[None]:
         yield
     except ValueError:
         place = _place_of_infinity(value)
-        if place is None:  # another ValueError
+        if place is None:  # all numbers are finite: this is another ValueError
             raise
         raise InputError(
             "a number of the result is not finite, and JSON has no such numbers",
@@ -183,10 +183,10 @@ def schema_of(kind: str) -> dict[str, Json]:
     import pkgutil  # not imported at the start, since scoring does not need it
 
     classes = [pkgutil.resolve_name(f"cs_score.{name}") for name in KINDS[kind]]
-    schema_by_class, definitions = msgspec.json.schema_components(classes, ref_template="#/$defs/{name}")
+    class_schemas, definitions = msgspec.json.schema_components(classes, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = " ".join(definition["description"].split())  # on one line
-    alternatives = list(schema_by_class)
+    alternatives = list(class_schemas)
     union_schema: Json = alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
     schema: dict[str, Json] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -256,13 +256,13 @@ _MOST_DIGITS: Final = 300
 """The number of digits from which on a whole number is refused; no number of a document has so many."""
 
 
-def read_document(file: Input, *, stdin_as_dash: bool = True) -> dict[str, Json]:
+def read_document(file: Input, *, dash_is_stdin: bool = True) -> dict[str, Json]:
     """Return the object in a JSON file as a dictionary.
 
-    With `stdin_as_dash` the path `-` is standard input. Raises InputError for a file that cannot be read, and for
+    With `dash_is_stdin` the path `-` is standard input. Raises InputError for a file that cannot be read, and for
     everything that `document_in` refuses.
     """
-    with open_source(file, stdin_as_dash=stdin_as_dash) as source:
+    with open_source(file, dash_is_stdin=dash_is_stdin) as source:
         data = source.read_bytes()
     return document_in(data, source.name)
 
@@ -270,15 +270,15 @@ def read_document(file: Input, *, stdin_as_dash: bool = True) -> dict[str, Json]
 def document_in(data: bytes | str, file: str) -> dict[str, Json]:
     """Return the object in a JSON text as a dictionary. `file` is the name of its file in messages.
 
-    Raises InputError for a value that is no object, and for everything that `value_in` refuses.
+    Raises InputError for a value that is no object, and for everything that `parse_json` refuses.
     """
-    value = value_in(data, file)
+    value = parse_json(data, file)
     if not isinstance(value, dict):
         raise InputError("no JSON object", file=file)
     return value
 
 
-def value_in(data: bytes | str, file: str) -> Json:
+def parse_json(data: bytes | str, file: str) -> Json:
     """Return the value in a JSON text: a dictionary, list, text, number, boolean or None.
 
     `file` is the name of its file in messages. Raises InputError with the place for a text that is not UTF-8 or not
@@ -287,7 +287,8 @@ def value_in(data: bytes | str, file: str) -> Json:
     text = data if isinstance(data, str) else _decode_utf8(data, file)
     collector = _FaultCollector()
     value = _load_json(text, collector, file)  # faults stand in the place of wrong values
-    if not _is_shallow(value):  # checked first, since the search for the place of a fault is recursive
+    # Depth is checked first: the search for the place of a fault is recursive, and would fail in a deep value.
+    if not _is_shallow(value):
         raise _nesting_error(text, file)
     if collector.faults:
         first_fault = collector.faults[0]
@@ -443,15 +444,15 @@ def check_kind(value: Mapping[str, Json], kind: type[Document], file: str, place
         )
 
 
-def convert_value(value: Json, kind: type[Kind], file: str, place: str = "") -> Kind:
-    """Return a value read from JSON, such as a dictionary, as a record or another type (`kind`).
+def convert_value(value: Json, target_type: type[Kind], file: str, place: str = "") -> Kind:
+    """Return a value read from JSON, such as a dictionary, as a record or another type (`target_type`).
 
     `file` is the name of its file, and `place` its place there: `origin.options`. Raises InputError with the place of a
     value that does not fit the type.
     """
-    # Each kind of error gives a problem and its place, with which InputError is raised at the end.
+    # Each class of errors gives a problem and its place, with which InputError is raised at the end.
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, target_type)
     except msgspec.ValidationError as error:
         problem, fault_place = _split_validation_message(str(error), place)
     except UnicodeEncodeError as error:

@@ -342,7 +342,9 @@ def folder_beside(path: str | None, mode: int = 0o700) -> Iterator[str]:
     """
     path_beside = _path_among_temporary_files() if path is None else path
     temporary = _temporary_path(path_beside)
-    try:  # from here on: a signal may stop the process as soon as the folder is there
+    # The block that removes the folder begins before the folder is made, since a signal may stop the process in
+    # between.
+    try:
         try:
             os.mkdir(temporary, mode)
         except OSError as error:
@@ -404,7 +406,8 @@ FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
     """Write a folder with subfolders and files in these; it appears whole or not at all.
 
-    `folders` are the names of the subfolders. Names of files may come from inputs, so that a name with a slash or `..`
+    `folders` are the names of the subfolders. A file has the name of its subfolder, its own name, and its content in
+    blocks. Names of files may come from inputs, so that a name with a slash or `..`
     is refused. Raises OutputError if writing fails.
     """
     temporary = _temporary_path(os.fspath(path))
@@ -537,7 +540,7 @@ class OwnOption(Record):
             return
         if path == "-" and self.takes_dash:
             return
-        # The pattern by which a file is recognised that an earlier call wrote; such a file may be replaced.
+        # The beginning of files of this option: a file of an earlier call is recognised by it, and may be replaced.
         pattern = self.formats.get(ending_of(path))
         may_lack_ending = self.takes_dash and is_stream(path)
         if pattern is None and not may_lack_ending:
@@ -647,8 +650,7 @@ class OutputPlan(Record):
                 output.check_place()
             # The first output with this file, which may be this one.
             other_output = output_by_identity.setdefault(_identity(output.path), output)
-            # Two files of one option never have the same path. They may still be one file, a file of earlier calls with
-            # several names (hard links), which somebody made to save space; then both paths get new files.
+            # Two paths of one option may be hard links to the same file. This is allowed: each path gets a new file.
             if other_output.option != output.option:
                 raise UsageError(f"{output.path} is what {other_output.option} writes; choose another {output.option}")
         return output_by_identity

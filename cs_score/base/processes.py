@@ -187,7 +187,8 @@ class ProcessPool(Generic[T, R]):
         worker = self._workers[connection]
         future = worker.future
         worker.future = None  # from now on the worker is idle
-        answer = self._read_answer(connection)  # of a dead worker, WorkerDiedError; it also removes such a worker
+        # For a dead worker the answer is a WorkerDiedError; `_read_answer` also removes this worker.
+        answer = self._read_answer(connection)
         if future is None:
             return None
         if answer.is_result:

@@ -118,11 +118,13 @@ class Source:
         ending = os.path.splitext(name)[1]
         content: Any = raw
         if decompress and ending in _DECOMPRESSORS:
+            # The buffer saves calls for small pieces of the compressed file.
             packed = raw if isinstance(raw, io.BytesIO) else io.BufferedReader(raw, _BLOCK_SIZE)
             decompressor = importlib.import_module(_DECOMPRESSORS[ending].module)
             content = decompressor.open(packed)
-        # What is hashed is the content as it is read, which is decompressed. Both buffers save calls for small pieces.
+        # The decompressed content is hashed while it is read.
         self._hashing = _HashingReader(content)
+        # This buffer saves calls for small pieces of the content.
         self.binary = cast(IO[bytes], io.BufferedReader(self._hashing, _BLOCK_SIZE))
 
     def __enter__(self) -> Source:
@@ -229,16 +231,16 @@ def _open_path(path: str | os.PathLike[str]) -> io.FileIO | io.BytesIO:
     return io.BytesIO(_content_by_pipe[identity])
 
 
-def open_source(file: Input, *, stdin_as_dash: bool = True, decompress: bool = True) -> Source:
+def open_source(file: Input, *, dash_is_stdin: bool = True, decompress: bool = True) -> Source:
     """Open an input for reading, and return it as a context manager.
 
-    A compressed file is decompressed, unless `decompress` is false. With `stdin_as_dash` the path `-` is standard
+    A compressed file is decompressed, unless `decompress` is false. With `dash_is_stdin` the path `-` is standard
     input. Raises InputError (`Could not open NAME: REASON`) if the file cannot be opened or is a folder.
     """
     name = name_of(file)
     if not isinstance(file, (str, os.PathLike)):
         return _source_of_open_file(file, name, decompress)
-    if name == "-" and stdin_as_dash:
+    if name == "-" and dash_is_stdin:
         return Source(name, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
     try:
         return Source(name, _open_path(file), decompress=decompress)

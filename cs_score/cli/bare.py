@@ -37,7 +37,7 @@ else:
     "",
     run_options.select_run_options(f"{run_options.OPTIONS_OF_CALLS} -error_file -output_file --json"),
     Parameter("files...", run_options.FILES),
-    contract=ReferenceCommand,
+    command_class=ReferenceCommand,
     example=options.EXAMPLE,
     sections=(run_options.OUTPUT_FILES, run_options.FIELDS, run_options.POLICIES, *run_options.LEGEND),
 )
@@ -75,11 +75,11 @@ def _score_and_write(call: Call, problems: ProblemLog) -> StatusWithResults:
 def _write_tables_and_report(call: Call, result: Result, intervals: Sequence[ScoreIntervals]) -> None:
     """Write the tables of a result and its error report, in the order in which the edition of the scorer does it."""
     if call.edition.reports_before_scoring:
-        _report_problems(call, result)
+        _report_problems_and_averages(call, result)
         call.write(result, intervals)
     else:
         call.write(result, intervals)
-        _report_problems(call, result)
+        _report_problems_and_averages(call, result)
 
 
 def _checked_call(command_line: CommandLine) -> Call:
@@ -92,10 +92,11 @@ def _checked_call(command_line: CommandLine) -> Call:
     error_report = Destination.of_report(command_line.text("-error_file"))
     if tables.is_file:
         _check_prefix(tables.name)
-    further_outputs = list(_planned_report(error_report))
+    report_outputs = _planned_report(error_report)
     json_file = command_line.get("--json")
-    if json_file is not None:
-        further_outputs.extend(documents.JSON_OPTION.outputs(json_file))  # refuses a file without the ending `.json`
+    # Raises UsageError for a file without the ending `.json`; without the option the list is empty.
+    json_outputs = list(documents.JSON_OPTION.outputs(json_file))
+    further_outputs = [*report_outputs, *json_outputs]
     # Making the call checks all outputs, and reads the options.
     return Call(command_line, further_outputs, tables, error_report, json_file=json_file)
 
@@ -187,12 +188,12 @@ def _load_runs_as_one(call: Call, gold: ColdStartGold, knowledge_bases: frozense
     return run
 
 
-def _report_problems(call: Call, result: Result) -> None:
+def _report_problems_and_averages(call: Call, result: Result) -> None:
     """Print the warnings of a result, then write the error report, which ends with the numbers of problems.
 
     If the tables go to files and standard error is a terminal, the averages and the signature of each run are printed
-    there, too. But if the edition of the scorer writes the report before the tables, they are not printed: the tables
-    could still fail.
+    there, too. Averages are not printed if the edition of the scorer writes the report before the tables, since making
+    the tables could still fail.
     """
     warn(*result.remarks)
     _write_error_report(call, result)
@@ -205,19 +206,20 @@ def _report_problems(call: Call, result: Result) -> None:
 def _write_error_report(call: Call, result: Result) -> None:
     """Write the error report of a result to its destination, usually the one that -error_file names.
 
-    On standard error most editions print the report twice, as the reference program does; an edition with the report
-    before the tables prints it once. With --quiet, only the line with the numbers of problems is printed there, and
-    only if there are errors.
+    On standard error most editions print the report twice, as the reference program does. An edition with the report
+    before the tables prints it once, like a report in a file or on standard output. With --quiet, only the line with
+    the numbers of problems is printed there, and only if there are errors.
     """
     destination = _destination_of_report(call)
     goes_to_stderr = destination.stream == "stderr"
+    is_printed_twice = goes_to_stderr and not call.edition.reports_before_scoring
     closing = outputs.closing_line(result.error_count, result.warning_count)
     if goes_to_stderr and terminal.is_quiet():
         write_text("stderr", f"{PROGRAM}: {closing}" if result.error_count else "")
-    elif goes_to_stderr and not call.edition.reports_before_scoring:
+    elif is_printed_twice:
         report = outputs.report_for_stderr(result.problems, is_for_people=is_terminal("stderr"), twice=True)
         print_unless_quiet(report + closing)
-    else:  # into a file or to standard output; in editions that report first, also to standard error
+    else:
         report = outputs.whole_report(result)
         report_bytes = outputs.report_bytes(report, call.edition)  # the reference encodes its files twice
         terminal.write_report(destination, report, [report_bytes])
@@ -244,7 +246,7 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
     """
     problems_so_far = list(problems)
     error_report = STDERR if call is None else call.error_report
-    # Problems that go into a file, or to standard output, are not printed as well.
+    # Problems are only printed if the report goes to standard error, not if it goes to a file or to standard output.
     shown_problems = problems_so_far if error_report.stream == "stderr" else []
     _print_failure(error, shown_problems)
     if call is None:

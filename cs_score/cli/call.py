@@ -170,7 +170,8 @@ class Call(Runs):
         part_count = self.part_count_for(files)
         if part_count == 1:  # the run is small
             return None
-        # A run that is not divided reports fatal faults in the files before an unknown column, as the reference does.
+        # An unknown column is left to the scoring of the undivided run. As the reference does, this scoring reports the
+        # column after fatal faults in the files.
         if not self._has_valid_columns():
             return None
         from cs_score.base.processes import processor_count

@@ -147,7 +147,7 @@ class Option(click.Option):
 
     def _complete(self, context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
         """Return the completions of a value that is being typed. In a list, only the last item is completed."""
-        end_of_finished_items = typed.rfind(self._separator) + 1  # 0 if there is no separator
+        end_of_finished_items = typed.rfind(self._separator) + 1  # 0 before the first separator
         finished_items = typed[:end_of_finished_items]
         return completions(self._choices, context, typed, finished_items)
 
@@ -779,7 +779,10 @@ class Command(click.Command):
         )
 
     def _check_words(self, command_line: CommandLine) -> None:
-        """Raise UsageError if -o or a required word is missing, or if there are too many words."""
+        """Raise UsageError if -o or a required word is missing, or if there are too many words.
+
+        For words it is a Misuse, the kind of UsageError with the message of the reference program.
+        """
         if self.properties.needs_output and "--output" not in command_line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.properties.example}")
         # Each word is for one parameter; only the last parameter, such as `files...`, may take several.
@@ -1051,13 +1054,13 @@ class Command(click.Command):
         return " ".join(labels)
 
     def all_sections(self) -> Iterator[Section]:
-        """Yield the sections of the help: switches of the reference, our own options, the words, further sections."""
+        """Yield the sections of the help: switches of the reference, our own options, arguments, further sections."""
         switches = sorted(option.get_help_record() for option in self.options if option.is_reference_switch)
         if switches:
             yield "Switches", switches
         our_options = [option.get_help_record() for option in self.options if not option.is_reference_switch]
-        has_options_of_reference = switches and self.follows_reference
-        title = "Additions" if has_options_of_reference else "Options"
+        adds_to_reference = bool(switches) and self.follows_reference
+        title = "Additions" if adds_to_reference else "Options"
         yield title, our_options
         if self.parameters:
             yield "Arguments", [(parameter.label, parameter.meaning) for parameter in self.parameters]
@@ -1293,7 +1296,8 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
             tasks_with_option.append(other_task)
     if not tasks_with_option:
         return ""
-    # All tasks but Cold Start are evidence tasks.
+    # All tasks but Cold Start are evidence tasks. For a command of Cold Start their kind is named; the example names
+    # one.
     tasks = "evidence tasks" if task == COLD_START else ", ".join(tasks_with_option)
     example_task = tasks_with_option[0]
     return f"{name} is an option of {tasks}: cs-score {verb} {example_task} {name} ..."
@@ -1359,21 +1363,25 @@ class ReferenceCommand(Command):
 
 
 def command(
-    name: str, options: Iterable[Option], *parameters: Parameter, contract: type[Command] = Command, **properties: Any
+    name: str,
+    options: Iterable[Option],
+    *parameters: Parameter,
+    command_class: type[Command] = Command,
+    **properties: Any,
 ) -> Callable[[Body], Callable[[str], Command]]:
     """Return a decorator, to be used as `@command("version", ())`, which turns a function into a maker of a command.
 
     The decorated function does the work of the command: it gets the command line. The name in the module then stands
     for a function that makes the command; only `load_command` calls it. So a command is made when it is needed.
-    `contract` is the class of the command, and `properties` are the fields of its record of properties.
+    `command_class` is the class of the command, and `properties` are the fields of its record of properties.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
         """Return a function that makes the command; the command calls `body` to do its work."""
 
         def make_command(task: str) -> Command:
-            """Return the command, which is the same for every task."""
-            return contract(name, options, *parameters, body=body, properties=CommandProperties(**properties))
+            """Return the command. The task makes no difference: only commands of verbs differ from task to task."""
+            return command_class(name, options, *parameters, body=body, properties=CommandProperties(**properties))
 
         return make_command
 

@@ -73,6 +73,7 @@ def print_or_write_document(command_line: CommandLine, view: DocumentView, docum
     if command_line.folder is not None:
         _write_tables(view, document, command_line.folder)
     elif command_line.format == "text":
+        # For people tables are cut by default, which --all prevents. Other formats have all rows without --top.
         most_rows = options.LARGEST_NUMBER if "--all" in command_line else row_limit
         _print_for_people(view, document, most_rows)
     else:

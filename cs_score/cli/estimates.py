@@ -31,12 +31,12 @@ def estimate_from_sample(task: str, command_line: CommandLine, *, most_systems: 
 
 def _estimate_from_pool(command_line: CommandLine) -> int:
     """Print estimates of the scores of Cold Start runs from assessments that are a sample. Return the exit status."""
-    probabilities = sampled_pools.read_strata_table(command_line.text("--inclusion"))  # those of being in the sample
+    strata_table = sampled_pools.read_strata_table(command_line.text("--inclusion"))
     confidence = read_resampling_with_defaults(command_line).confidence
     inputs = Runs(command_line)
     with paused_garbage_collection():
         scored_by_name = _score_each_run(inputs)
-        estimates = sampled_pools.estimate_from_sample(scored_by_name, probabilities, confidence)
+        estimates = sampled_pools.estimate_from_sample(scored_by_name, strata_table, confidence)
     return print_statistics(command_line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)
 
 
@@ -52,10 +52,10 @@ def _score_each_run(inputs: Runs) -> dict[str, AnalysedRun]:
 
 
 def _estimate_from_labels(command_line: CommandLine, predictions: Predictions) -> int:
-    """Print estimates of the scores of judged answers from labels that are a sample. Return the exit status.
+    """Print estimates of the scores of predictions (judged answers), of which only a sample is labelled.
 
     The file of --second-assessments, if it is given, has the labels of the sample, which correct the labels in the gold
-    file.
+    file. Returns the exit status.
     """
     second_file = command_line.get("--second-assessments")
     # The columns by which the file of --inclusion divides the answers into strata.
@@ -63,10 +63,10 @@ def _estimate_from_labels(command_line: CommandLine, predictions: Predictions) -
     if second_file is not None:
         stratum_columns = sampled_labels.STRATUM_COLUMNS_WITH_SECOND_LABELS
     # The probabilities of being in the sample.
-    probabilities = sampled_pools.read_strata_table(command_line.text("--inclusion"), stratum_columns)
+    strata_table = sampled_pools.read_strata_table(command_line.text("--inclusion"), stratum_columns)
     confidence = read_resampling_with_defaults(command_line).confidence
     results = predictions.score_all().results
     first_result = next(iter(results.values()))  # all results have the same gold
     second_assessments = sampled_labels.read_second_assessments(first_result, second_file)
-    estimates = sampled_labels.estimate_from_labels(results, second_assessments, probabilities, confidence)
+    estimates = sampled_labels.estimate_from_labels(results, second_assessments, strata_table, confidence)
     return print_statistics(command_line, sampled_pools.SAMPLED_POOL_PRINTOUT, estimates)

@@ -77,7 +77,7 @@ def _evidence_tasks() -> list[str]:
 def _write_group(formatter: click.HelpFormatter, group: str) -> None:
     """Write the commands of a group to the first page of help, with their summaries.
 
-    The commands before the scorer and those about cs-score itself are only listed by name.
+    Commands used before scoring, such as converters, and those about cs-score itself are only listed by name.
     """
     # The call without a command, whose name is empty, is not listed.
     names = [name for name, entry in COMMANDS.items() if name and entry.group == group]
@@ -211,14 +211,14 @@ def _command_or_group(verb: str) -> click.Command:
     if not COMMANDS[verb].is_split_by_task:
         return load_command(verb)
 
-    def load_second_word(word: str) -> click.Command:
+    def load_command_of_word(word: str) -> click.Command:
         """Return the command `VERB WORD`: that of the verb for a task, or one such as `compare table`."""
         if word in TASKS:
             return load_command(verb, word)
         return load_command(f"{verb} {word}")
 
     words = [*TASKS, *_second_words(verb)]
-    return Tree(verb, words, load_command=load_second_word, default=COLD_START)
+    return Tree(verb, words, load_command=load_command_of_word, default=COLD_START)
 
 
 def _second_words(verb: str) -> list[str]:
@@ -312,10 +312,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return call.report_error(error)
     except KeyboardInterrupt:
         return report_interruption()
-    # Both mean that memory ran out: without memory, Python's parser reports faults in modules that have none.
-    # They are reported after the `except` clause, which would keep the memory of the traceback.
     except (SyntaxError, MemoryError):
+        # Memory ran out. Without memory, Python's parser reports a SyntaxError in modules that have none.
         pass
+    # The line is printed here, because an `except` clause keeps the memory of the traceback until its end.
     return _print_error_line(_NO_MEMORY, call.failure_status)
 
 
@@ -387,8 +387,8 @@ def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> 
         except CsScoreError as output_error:
             return _print_error_line(str(output_error), command.failure_status)
     advice = str(error)
-    has_suggestion = advice.endswith("?")  # "; did you mean --gold?": then the help is not needed
-    if not has_suggestion:
+    has_suggestion = advice.endswith("?")  # only suggestions are questions: "...; did you mean --gold?"
+    if not has_suggestion:  # otherwise the help is not needed
         advice += f"; see {command.full_name} -help"
     return _print_error_line(advice, command.wrong_usage_status)
 

@@ -247,7 +247,7 @@ class Predictions:
             results_of_file = self._named_results(short_name, file)
             result_by_name.update(results_of_file)
             file_of_each_result.extend([file] * len(results_of_file))
-        if len(result_by_name) < self._fewest_systems:
+        if len(result_by_name) < self._fewest_systems:  # two for a comparison; other commands take one
             only_name = next(iter(result_by_name), "none")
             raise UsageError(f"a comparison needs at least two systems: there is {only_name}")
         names_by_file = systems.names_by_file(file_of_each_result, list(result_by_name))

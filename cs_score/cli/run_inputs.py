@@ -101,7 +101,7 @@ class Runs(Scoring):
     def __init__(self, command_line: CommandLine) -> None:
         """Divide the words of a command line into query files and other files.
 
-        The other files are recognised later as runs or assessments, by their content.
+        Query files are recognised by the ending `.xml`, the other files later by their content, as runs or assessments.
         """
         super().__init__(command_line)
         self.query_files: list[str] = []
@@ -251,12 +251,12 @@ class Runs(Scoring):
         assessments already. A knowledge base is first validated and resolved into a run. Problems are added to
         `problems`; if that is None, they are added to a copy of the log of `gold`.
         """
-        gold = run.restrict_gold(gold)
+        gold = run.restrict_gold(gold)  # lines of other runs in the same file are not loaded
         files = [*pool, run.file]
         if problems is None:
             problems = gold.problems.copy()
         knowledge_bases = [file for file in files if file in self.knowledge_bases]
-        if knowledge_bases or gold.validates:
+        if knowledge_bases or gold.validates:  # a run is made from the files in memory
             return load_with_preparation(gold, files, knowledge_bases, problems)
         return load_run(gold, files, problems=problems)
 
@@ -416,14 +416,14 @@ class Runs(Scoring):
         The options differ from the command line in the edition or policy. Another pool changes no option: the
         caller reads it in the place of the first one. Raises UsageError for an unknown edition or policy.
         """
-        runs_of_b = self  # the command line as side B reads it
+        inputs_of_b = self  # the command line as side B reads it
         names_of_changes = []
         if changes.edition is not None:
-            runs_of_b = Runs(self.command_line.with_changes({"--follow": changes.edition}))
-            names_of_changes.append(f"edition {runs_of_b.options_without_run_ids.follow}")
-        options_of_b = runs_of_b.options_without_run_ids
+            inputs_of_b = Runs(self.command_line.with_changes({"--follow": changes.edition}))
+            names_of_changes.append(f"edition {inputs_of_b.options_without_run_ids.follow}")
+        options_of_b = inputs_of_b.options_without_run_ids
         if changes.policy is not None:
-            [policy] = read_policies([changes.policy], options_of_b, runs_of_b.policy_texts, "--policy-b")
+            [policy] = read_policies([changes.policy], options_of_b, inputs_of_b.policy_texts, "--policy-b")
             options_of_b = policy.options(options_of_b)
             names_of_changes.append(f"policy {policy.name}")
         if changes.pool is not None:
@@ -586,5 +586,5 @@ def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
     # The run has a log of its own, because its problems were found in files that are not the ones to be scored.
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
         problems.also_report(run.problems)
-    run.check()
-    remark(run.account)
+    run.raise_for_errors()
+    remark(run.preparation_note)

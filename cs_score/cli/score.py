@@ -60,7 +60,8 @@ SCORE_VERB: Final = Verb(
 def score(task: str, command_line: CommandLine) -> int:
     """Score runs or predictions, print the scores, and write the files of the options. Return the exit status.
 
-    Raises CsScoreError if nothing can be scored.
+    The status is a number that also holds the results: freeing them would delay the end of the process. Raises
+    CsScoreError if nothing can be scored.
     """
     if "--inclusion" in command_line:
         return estimates.estimate_from_sample(task, command_line)

@@ -72,11 +72,7 @@ class RunsScored(Record):
         If `--format text` asks for one measure of one run, the text is only the number, such as `0.2841`. Prints
         warnings about scores that are undefined.
         """
-        patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
-        document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
-        document = documents.choose_measures(document_with_all, patterns)
-        if not patterns:
-            self._remark_on_headline_measure()
+        document = self._document_of_chosen_measures(command_line)
         only_measure = _only_measure(document)
         wants_number = command_line.get("--format") == "text"  # without this option the text also names the run
         if wants_number and only_measure is not None:
@@ -86,6 +82,15 @@ class RunsScored(Record):
         if command_line.format == "tsv":  # the other formats say themselves which scores are undefined
             warn(*[f"undefined: {text}" for text in documents.undefined_remarks(document)])
         return documents.WRITERS[command_line.format](document)
+
+    def _document_of_chosen_measures(self, command_line: CommandLine) -> RunScoresDocument:
+        """Return the scores by the measures of --measure; with --all by all measures."""
+        patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
+        document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
+        document = documents.choose_measures(document_with_all, patterns)
+        if not patterns:
+            self._remark_on_headline_measure()
+        return document
 
     def _remark_on_headline_measure(self) -> None:
         """Print why the runs are not ranked by the usual measure. If they are, nothing is printed."""
@@ -132,7 +137,7 @@ def _checked_call(command_line: CommandLine) -> Call:
         result_outputs = [] if command_line.file is None else [command_line.file]
         return Call(command_line, result_outputs + unit_outputs)
     # The scores are written into a folder: as tables, FOLDER/out.sf and so on, and as FOLDER/out.json.
-    prefix = Destination(os.path.join(command_line.folder, "out"))
+    prefix = Destination(os.path.join(command_line.folder, "out"))  # of the tables
     json_file = f"{prefix.name}.json"
     json_option = replace(documents.JSON_OPTION, name="-o")  # messages name -o, which was typed, and not --json
     json_outputs = list(json_option.outputs(json_file))
@@ -199,6 +204,7 @@ def _score_in_parts(
     files = (*runs_and_assessments.assessments, run.file)
     result = call.score_in_parts(gold, files, folder_cleanup)  # None for a small run
     if result is not None:
+        # Assessments nearly the same as unassessed lines (near misses) are not searched part by part.
         _remark_on_unsearched_near_misses(call)
     return result
 
@@ -210,7 +216,7 @@ def _score_whole_runs(
 
     Raises UsageError for wrong options, and InputError for wrong files.
     """
-    check_discipline(gold_without_pool.options.discipline)
+    check_discipline(gold_without_pool.options.discipline)  # refuses an unknown rule of matching lines to assessments
     if len(runs_and_assessments.runs) == 1:  # the assessments are loaded together with the run
         result = score_separately(
             gold_without_pool,
@@ -263,7 +269,8 @@ def _remark_on_faults_of_pool(gold: ColdStartGold, assessments: Sequence[Input])
 def _remark_on_unsearched_near_misses(call: Call) -> None:
     """Print that a run scored in parts was not searched for answers that nearly equal assessed ones.
 
-    Only under the usual discipline, which says how a response finds its assessment, would it be searched at all.
+    A discipline is the rule by which a response finds its assessment. A whole run would only be searched under the
+    usual discipline.
     """
     if call.options.discipline == Options().discipline:
         remark("a run scored in parts is not searched for answers that nearly equal assessed ones; --parts 1 does that")
@@ -275,8 +282,8 @@ def _remark_on_result(call: Call, result: Result) -> None:
     if result.problems:
         print_unless_quiet(outputs.closing_line(result.error_count, result.warning_count))
     warn(*result.remarks)
-    _remark_on_discarded(result)
-    _remark_on_made_files(result)
+    _remark_on_discarded_lines(result)
+    _remark_on_files_made_in_memory(result)
     remark_on_duplicates(call, sum(run.duplicate_count for run in result.runs))
 
 
@@ -286,7 +293,7 @@ def _print_problems(problems: Iterable[Problem]) -> None:
     print_unless_quiet(report)
 
 
-def _remark_on_discarded(result: Result) -> None:
+def _remark_on_discarded_lines(result: Result) -> None:
     """Print how many lines count in the scores although a problem says that they are discarded."""
     discarded_count = count_of_discarded(result.problems)
     if discarded_count:
@@ -306,7 +313,7 @@ A message about such a file says, for example, `kb.txt (resolved) line 7`.
 """
 
 
-def _remark_on_made_files(result: Result) -> None:
+def _remark_on_files_made_in_memory(result: Result) -> None:
     """Print a description of each file made in memory if a warning or a problem refers to one of its lines."""
     messages = list(result.remarks)
     for problem in result.problems:

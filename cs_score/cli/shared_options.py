@@ -164,7 +164,7 @@ def read_resampling_with_defaults(command_line: CommandLine) -> Resampling:
     Options that were not typed have their defaults. Without `--bootstrap`, 10,000 resamples are drawn, and more if a
     small p-value needs them. Raises UsageError for impossible values.
     """
-    # JSON has no member for a value that is UNSET.
+    # A value that is UNSET is left out of the JSON of the settings.
     has_number = "--bootstrap" in command_line
     cluster_file = command_line.get("--clusters")
     return Resampling(

@@ -124,7 +124,7 @@ def _sections_of_evidence(task: str) -> list[Section]:
     headline_row = _row_of_headline_measure(str(default_measure(task)), "by default")
     sections: list[Section] = [
         (f"{task}: the headline measure", [headline_row]),
-        (f"{task}: beginnings of names", _rows_of_measures(task)),  # and the names of all measures
+        (f"{task}: beginnings of names", _rows_of_measures(task)),  # the names of all measures, and prefixes of names
     ]
     if task in meanings.STAGES:
         sections.append((f"{task}: measures of --stage", meanings.STAGES[task].items()))

@@ -43,7 +43,7 @@ def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
     Precision and recall are results of `divide`: numbers, arrays, or values of `Ratio`. Their numerators are the same
     number of right answers. The harmonic mean of the ratios c / r and c / g is the ratio 2c / (r + g).
     """
-    if isinstance(precision, Ratio):
+    if isinstance(precision, Ratio):  # the numerators are both c: their sum is 2c
         return Ratio(precision.numerator + recall.numerator, precision.denominator + recall.denominator)
     # As in the official evaluators, the product is doubled before it is divided, which can change the last digit.
     return divide(2 * precision * recall, precision + recall)
@@ -311,7 +311,7 @@ def parse_measure(text: str) -> Measure:
         measure = _MEASURE_BY_NAME[full_name]
         if not at:
             return measure
-        is_of_cold_start = bool(measure.table)
+        is_of_cold_start = bool(measure.table)  # only measures of Cold Start belong to a table, such as SF
         if is_of_cold_start and re.fullmatch(_HOP_PATTERN, hop):
             return measure.at_level(hop)
     raise UsageError(f"no measure called {text}{_suggestion(name, _MEASURE_BY_NAME)}")
@@ -416,12 +416,13 @@ def default_measure_for_scores(task: str, score_names: Iterable[str]) -> Measure
 
 
 def headlines_among(tasks: Sequence[str], names: Sequence[str], score_names: Iterable[str] | None = None) -> list[str]:
-    """Return the measures among `names` that are shown first. They belong to one of `tasks`, tried one after the other.
+    """Return the measures among `names` that are shown first, for results whose task is one of `tasks`.
 
-    The result is the headline measure of the first task whose headline measure is among `names`. If there is no such
-    task, the result has all measures in `names` that the first suitable task shows first. If no task is suitable, all
-    `names` are returned. `score_names` are the measures of all scores of a result, if `names` are only some of them:
-    they show whether the result has LDC queries and rankings, which decides on the headline measure.
+    The tasks are tried in order, by three rules. (1) The headline measure of a task is returned, if it is among
+    `names`. (2) If no task has it there, the task's other measures for a first screen are tried: all of them among
+    `names` are returned. (3) Otherwise all `names` are returned. `score_names` are the measures of all scores of a
+    result, if `names` are only some of them: they show whether the result has LDC queries and rankings, which decides
+    on the headline measure.
     """
     all_score_names = list(names if score_names is None else score_names)
     for task in tasks:

@@ -48,7 +48,7 @@ class PreparationSettings(Record, eq=False):
     validates: bool
     only_run_id: str | None = None
     new_log: Callable[[], ProblemLog] = ProblemLog
-    on_prepared: Callable[[PreparedRun], object] = PreparedRun.check
+    on_prepared: Callable[[PreparedRun], object] = PreparedRun.raise_for_errors
 
 
 def prepare_inputs(

@@ -511,11 +511,11 @@ class PreparedRun(Record):
     remedy: str = "a run with errors cannot be validated, and is not scored with --validate; correct them first"
 
     @property
-    def account(self) -> str:
+    def preparation_note(self) -> str:
         """A sentence on how the input was changed: `kb.tac: validated and resolved; 2 of 2 queries found ...`."""
         return str(InputError(self.change, file=self.name))
 
-    def check(self) -> None:
+    def raise_for_errors(self) -> None:
         """Raise InputError if the problems of the run include errors. Such a run must not be scored."""
         error_count = self.problems.count(Severity.ERROR)
         if error_count:

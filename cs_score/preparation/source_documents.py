@@ -80,7 +80,7 @@ def source_text(file: str, needed_at: Place) -> str:
     error names this place.
     """
     try:
-        with open_source(file, stdin_as_dash=False) as source:
+        with open_source(file, dash_is_stdin=False) as source:
             data = source.read_bytes()
     except InputError as error:
         reason = error.problem.removeprefix(f"Could not open {file}: ")  # `open_source` begins its message so

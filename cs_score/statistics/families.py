@@ -161,7 +161,7 @@ def _differ_beyond_rounding(first: Floats, second: Floats) -> NDArray[np.bool_]:
 
 
 def groups_of_copies(
-    systems: ResampledSystems, names: Sequence[str], family: Sequence[Pair], measure_index: int = 0
+    systems: ResampledSystems, system_names: Sequence[str], family: Sequence[Pair], measure_index: int = 0
 ) -> list[list[str]]:
     """Return groups of near-copies, as lists of their names: `[["A", "B"]]`.
 
@@ -169,13 +169,13 @@ def groups_of_copies(
     All pairs of systems are compared. If there are too many systems for that, only the pairs of the `family` of tests
     are compared.
     """
-    if len(names) <= MOST_SYSTEMS:
-        pairs: Sequence[Pair] = list(combinations(range(len(names)), 2))
+    if len(system_names) <= MOST_SYSTEMS:
+        pairs: Sequence[Pair] = list(combinations(range(len(system_names)), 2))
     else:
         pairs = family
     groups_of_names = []
     for positions in near_copies(systems, pairs, measure_index):
-        groups_of_names.append([names[position] for position in positions])
+        groups_of_names.append([system_names[position] for position in positions])
     return groups_of_names
 
 

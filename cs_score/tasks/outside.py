@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # only scoring needs these modules
     from importlib.metadata import EntryPoint
 
     from cs_score.evidence.mode import Mode
-    from cs_score.tasks import containing
+    from cs_score.tasks import mode_guards
 else:
-    containing = Late("cs_score.tasks.containing")
+    mode_guards = Late("cs_score.tasks.mode_guards")
 
 GROUP: Final = "cs_score.tasks"
 
@@ -66,13 +66,14 @@ def load_mode(offer: Offer) -> Mode:
     if the package offers anything but a mode of this task.
     """
     mode = _import_mode(offer)
-    problem = containing.problem_of_declaration(mode)
+    problem = mode_guards.problem_of_declaration(mode)
     if problem is not None:
         raise UsageError(f"{offer}: {problem}; mend or uninstall it")
     is_guarded = getattr(mode, "is_guarded", False)  # by an earlier call
     if not is_guarded:
-        restore = partial(_restore_mode, offer)  # makes the mode anew in another process, to which it is sent
-        containing.guard_hooks(mode, str(offer), restore)
+        # If the mode is sent to another process, this call makes it anew there.
+        restore = partial(_restore_mode, offer)
+        mode_guards.guard_hooks(mode, str(offer), restore)
     mode.package = f"{offer.package}={offer.version}"
     return mode
 
@@ -110,4 +111,4 @@ def _import_value(path: str) -> Any:
 def _restore_mode(offer: Offer, attributes: Mapping[str, Any]) -> Mode:
     """Return the mode offered by a package, with the attributes of the mode in the process that pickled it."""
     mode_class = type(load_mode(offer))
-    return containing.mode_with_attributes(mode_class, attributes)
+    return mode_guards.mode_with_attributes(mode_class, attributes)

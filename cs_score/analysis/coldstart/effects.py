@@ -57,14 +57,14 @@ class ScoredChange(Record, eq=False):
     """A change with the results of all units after it, so that scoring a larger change can start from there.
 
     `summands_by_unit` has what each unit adds to the sums of all columns, and `totals` are the sums over all units.
-    `reason_by_unranked_unit` maps each unit that could not be ranked to the reason.
+    `ranking_error_by_unit` has the message of the error for each unit whose nodes could not be ranked.
     """
 
     change: Change
     unit_by_id: Mapping[str, UnitResult]
     summands_by_unit: Mapping[str, Sequence[float]]
     totals: Sequence[float]
-    reason_by_unranked_unit: Mapping[str, str]
+    ranking_error_by_unit: Mapping[str, str]
 
 
 class _RescoredSummands(NamedTuple):
@@ -111,7 +111,7 @@ class Effects:
         # It turns the rows of a unit into the unit's summand of each column.
         self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
-        self.scores = self._scores_from(self.unchanged.totals, self.unchanged.reason_by_unranked_unit).by_measure
+        self.scores = self._scores_from(self.unchanged.totals, self.unchanged.ranking_error_by_unit).by_measure
 
     @property
     def first_score(self) -> float | None:
@@ -149,7 +149,7 @@ class Effects:
             unit_by_id={unit.id: unit for unit in units},
             summands_by_unit=summands_by_unit,
             totals=self._add_up(summands_by_unit.values()),
-            reason_by_unranked_unit=_reasons_by_unranked_unit(units),
+            ranking_error_by_unit=_ranking_errors_by_unit(units),
         )
 
     def _add_up(self, summands_of_units: Iterable[Sequence[float]]) -> Sequence[float]:
@@ -180,7 +180,7 @@ class Effects:
         except InputError as refusal:
             return self._effect_of_refused(refusal)
         totals = self._totals_after(self.unchanged, rescored_units)
-        return self._effect_from_totals(totals, _reasons_after_rescoring(self.unchanged, rescored_units))
+        return self._effect_from_totals(totals, _ranking_errors_after_rescoring(self.unchanged, rescored_units))
 
     def effect_after(self, results_before: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
         """Return the effect of a change on the original scores, and the results of all units after the change.
@@ -194,7 +194,7 @@ class Effects:
         except InputError as refusal:
             return self._effect_of_refused(refusal), results_before
         scored_change = self._scored_change(change, results_before, rescored_units)
-        return self._effect_from_totals(scored_change.totals, scored_change.reason_by_unranked_unit), scored_change
+        return self._effect_from_totals(scored_change.totals, scored_change.ranking_error_by_unit), scored_change
 
     def _scored_change(
         self, change: Change, results_before: ScoredChange, rescored_units: Sequence[_RescoredSummands]
@@ -210,7 +210,7 @@ class Effects:
             unit_by_id={**results_before.unit_by_id, **new_unit_by_id},
             summands_by_unit={**results_before.summands_by_unit, **new_summands_by_unit},
             totals=self._totals_after(results_before, rescored_units),
-            reason_by_unranked_unit=_reasons_after_rescoring(results_before, rescored_units),
+            ranking_error_by_unit=_ranking_errors_after_rescoring(results_before, rescored_units),
         )
 
     def _rescore(self, change: Change, results_before: ScoredChange) -> Iterator[_RescoredSummands]:
@@ -240,27 +240,28 @@ class Effects:
         no_scores = dict.fromkeys(self.scores)
         return Effect(differences=no_scores, reason=str(refusal), scores=no_scores)
 
-    def _effect_from_totals(self, totals: Sequence[float], reason_by_unranked_unit: Mapping[str, str]) -> Effect:
+    def _effect_from_totals(self, totals: Sequence[float], ranking_error_by_unit: Mapping[str, str]) -> Effect:
         """Return the effect of a change, from the sums over all units after it.
 
-        `reason_by_unranked_unit` maps each unit that could not be ranked to the reason.
+        `ranking_error_by_unit` has the message of the error for each unit whose nodes could not be ranked.
         """
-        scores, reason = self._scores_from(totals, reason_by_unranked_unit)
+        scores, reason = self._scores_from(totals, ranking_error_by_unit)
         differences = {name: _difference(scores[name], old_score) for name, old_score in self.scores.items()}
         return Effect(differences=differences, reason=reason, scores=scores)
 
-    def _scores_from(self, totals: Sequence[float], reason_by_unranked_unit: Mapping[str, str]) -> _Scores:
+    def _scores_from(self, totals: Sequence[float], ranking_error_by_unit: Mapping[str, str]) -> _Scores:
         """Return the scores that follow from the sums over all units, as the scorer would give them.
 
         If several scores are missing, the reason is that of a unit that could not be ranked, or else that of the first
-        missing score. `reason_by_unranked_unit` maps each unit that could not be ranked to the reason.
+        missing score. `ranking_error_by_unit` has the message of the error for each unit whose nodes could not be
+        ranked.
         """
         sum_by_column = dict(zip(self._row_sums.columns, totals))
         has_ldc_queries = bool(self._entry_points_by_unit)
         if has_ldc_queries and not sum_by_column[_SF_ROWS]:  # the tables of LDC queries would have nothing to average
             names = [str(measure) for measure in self._measures]
             return _Scores(dict.fromkeys(names), "nothing to score: no row would be left")
-        why_unranked = next(iter(reason_by_unranked_unit.values()), None)
+        why_unranked = next(iter(ranking_error_by_unit.values()), None)
         ranked_node_count = totals[-1]
         if why_unranked is None and not ranked_node_count:
             why_unranked = NO_RANKED_NODE
@@ -403,22 +404,22 @@ def _row_count_column(measure: Measure) -> str:
     return f"{measure.table}:{measure.level}:{kind}"
 
 
-def _reasons_after_rescoring(
+def _ranking_errors_after_rescoring(
     results_before: ScoredChange, rescored_units: Iterable[_RescoredSummands]
 ) -> Mapping[str, str]:
     """Return why units cannot be ranked, by unit id, if the `rescored_units` replace units of `results_before`."""
     new_units = [unit for unit, _ in rescored_units]
-    reason_by_unranked_unit = dict(results_before.reason_by_unranked_unit)
+    ranking_error_by_unit = dict(results_before.ranking_error_by_unit)
     for unit in new_units:
-        reason_by_unranked_unit.pop(unit.id, None)
-    return reason_by_unranked_unit | _reasons_by_unranked_unit(new_units)
+        ranking_error_by_unit.pop(unit.id, None)
+    return ranking_error_by_unit | _ranking_errors_by_unit(new_units)
 
 
-def _reasons_by_unranked_unit(units: Iterable[UnitResult]) -> dict[str, str]:
+def _ranking_errors_by_unit(units: Iterable[UnitResult]) -> dict[str, str]:
     """Return why units could not be ranked, by the id of the unit; units that were ranked are left out."""
-    reason_by_unranked_unit: dict[str, str] = {}
+    ranking_error_by_unit: dict[str, str] = {}
     for unit in units:
         for result in unit.queries:
             if result.ranking_error is not None:
-                reason_by_unranked_unit.setdefault(unit.id, str(result.ranking_error))
-    return reason_by_unranked_unit
+                ranking_error_by_unit.setdefault(unit.id, str(result.ranking_error))
+    return ranking_error_by_unit

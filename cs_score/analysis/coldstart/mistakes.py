@@ -95,7 +95,7 @@ def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
     `effects` computes these differences, one for each of its measures. The mistake is `reachable` if it is a class that
     some answer of the pool would find; UNSET for lines.
     """
-    line = fault.listed_line
+    line = fault.listed_line  # for a missed class: an answer of the pool
     change = _correction_of(fault, effects.editor)
     effect = effects.effect_of(change)
     is_class = fault.kind == "class"

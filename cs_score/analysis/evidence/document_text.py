@@ -75,6 +75,7 @@ def _mistake_rows(document: Any) -> Iterator[Mapping[str, Any]]:
     most_characters = LONGEST_LINE if isinstance(document, ExplainedUnit) else SHORT_VALUE
     for mistake in document.mistakes:
         cells: dict[str, Any] = dict(_plain_fields(mistake))
+        # The id of the unit, and its name in tables for people: "q1" and "q1 (2)" for the second unit with this id.
         cells["unit"] = text_of(mistake.unit)
         cells["name"] = unit_name(mistake)
         cells["prediction"] = json_value(mistake.prediction)
@@ -176,8 +177,8 @@ class DocumentText:
     """Writes a document about results of an evidence task as lines of text; each kind of document has a subclass.
 
     `width` is the width of sentences and `table_width` that of tables, None if their cells are not shortened. `top` is
-    the largest number of rows of a table, None for the usual number; `is_screen` says that the text is shortened to a
-    first screen, `layouts` are those of the tables.
+    the largest number of rows of a table, None for the usual number; `is_shortened` says that the text is cut to a
+    first screen. `layouts` are those of the tables.
     """
 
     def __init__(
@@ -195,10 +196,12 @@ class DocumentText:
         lines and 80 columns.
         """
         self.mode = mode
-        has_default_length = top is None  # then sentences are as wide as a screen, even if nothing is shortened
-        self.is_screen = has_default_length and can_be_shortened
+        has_default_length = top is None
+        self.is_shortened = has_default_length and can_be_shortened
+        # Without `top` sentences are as wide as a screen, even in a document of full length. Tables are only as wide in
+        # a shortened document.
         self.width = prose_width(terminal_width, fits_one_screen=has_default_length)
-        self.table_width = self.width if self.is_screen else terminal_width
+        self.table_width = self.width if self.is_shortened else terminal_width
         self.top = top
         self.layouts = layouts
 
@@ -214,19 +217,22 @@ class DocumentText:
         return lines
 
     def screen_tables(
-        self, document: Any, row_counts: Mapping[str, int | None], group_order: Callable[[Mapping[str, Any]], float]
+        self,
+        document: Any,
+        most_rows_by_table: Mapping[str, int | None],
+        group_order: Callable[[Mapping[str, Any]], float],
     ) -> list[str]:
         """Return the lines of the tables that a first screen shows.
 
-        `row_counts` has the largest number of rows of each table by its name, None for all rows. The groups of all
-        dimensions are in one table; `group_order` returns their sort key.
+        `most_rows_by_table` has the largest number of rows of each table by its name, None for all rows. The groups of
+        all dimensions are in one table; `group_order` returns their sort key.
         """
         lines: list[str] = []
         for layout in self.layouts:
-            if layout.name not in row_counts:
+            if layout.name not in most_rows_by_table:
                 continue
-            screen_layout = _with_one_table(layout, group_order) if layout.split_by else layout
-            lines += text_lines(screen_layout.table(document), row_counts[layout.name], self.width)
+            screen_layout = _layout_of_all_groups(layout, group_order) if layout.split_by else layout
+            lines += text_lines(screen_layout.table(document), most_rows_by_table[layout.name], self.width)
         return lines
 
     def lines_of_sentences(self, document: Any) -> list[str]:
@@ -249,11 +255,10 @@ def title_of(document: Any) -> str:
     return f"{document.task}: {document.measure}"
 
 
-def _with_one_table(layout: Layout, group_order: Callable[[Mapping[str, Any]], float]) -> Layout:
+def _layout_of_all_groups(layout: Layout, group_order: Callable[[Mapping[str, Any]], float]) -> Layout:
     """Return the layout for a single table of the groups of all dimensions, instead of a table for each dimension.
 
-    The groups come in the order of `group_order`, which returns a sort key for a row. Whoever makes lines from the
-    table shows the first rows only.
+    The groups come in the order of `group_order`, which returns a sort key for a row: a screen shows the first ones.
     """
     keys = layout.shown or layout.keys
     other_keys = [key for key in keys if key != layout.split_by]

@@ -31,7 +31,8 @@ class EvidenceTask(Record):
         if name is None:
             return None
         measures = self.mode.measures
-        measure = find_name(name, measures)  # None for an unknown name; `f1@0` is found, too, but no measure here
+        # None for an unknown name. `find_name` also accepts names such as `f1@0`, which no evidence task has.
+        measure = find_name(name, measures)
         if measure not in measures:
             suggestion = did_you_mean(name, measures)
             raise UsageError(f"no measure called {name}; there are {', '.join(measures)}{suggestion}")

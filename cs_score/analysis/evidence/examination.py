@@ -254,15 +254,16 @@ class Examination:
         corrected, too. Faults whose correction the scorer would refuse are not corrected.
         """
         kinds = self.mode.kinds
-        rows_by_kind = {kind: self._uncorrected_rows() for kind in kinds}
+        unit_rows_by_kind = {kind: self._uncorrected_rows() for kind in kinds}
         fault_counts: Counter[str] = Counter()
         for entry in entries:
             fault_counts.update([fault.kind for fault in entry.faults])
+            # A corrected entry is the same prediction without some faults: it replaces the old rows of its units.
             for corrected_entry in _corrected_entries(entry, kinds):
-                rows = rows_by_kind[corrected_entry.kind]
-                _replace_rows(rows.without_kind, corrected_entry.without_kind)
-                _replace_rows(rows.without_kinds_so_far, corrected_entry.without_kinds_so_far)
-        return tuple([self._budget_row(kind, fault_counts[kind], rows_by_kind[kind]) for kind in kinds])
+                unit_rows = unit_rows_by_kind[corrected_entry.kind]
+                _replace_rows(unit_rows.without_kind, corrected_entry.without_kind)
+                _replace_rows(unit_rows.without_kinds_so_far, corrected_entry.without_kinds_so_far)
+        return tuple([self._budget_row(kind, fault_counts[kind], unit_rows_by_kind[kind]) for kind in kinds])
 
     def _uncorrected_rows(self) -> _CorrectedRows:
         """Return the rows of all units as they are, in two lists in which rows can be replaced by corrected ones."""
@@ -341,7 +342,8 @@ class Examination:
     def _group_of_report_row(self, row: ReportRow, costs: Sequence[MistakeCost]) -> EvidenceGroup:
         """Return the group for a line of the report, with the mistakes that change one of its measures.
 
-        Its measures are means of columns with the same names. The first of them is the main measure of the line.
+        The measures of the line are the means of the columns of the result's table with the same names. The first of
+        them is the main measure of the line.
         """
         table = self.result.table
         totals = dict(zip(table.columns, table.sums()))

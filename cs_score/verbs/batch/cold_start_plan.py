@@ -375,7 +375,7 @@ class _LoadedRun:
         Raises InputError if the run must not be scored.
         """
         self.prepared_runs.append(prepared_run)
-        prepared_run.check()
+        prepared_run.raise_for_errors()
 
     def new_log(self) -> ProblemLog:
         """Return a new log of problems with which the run is scored under one policy.
@@ -507,8 +507,8 @@ class _Attempt(Record):
 
     def _remarks_on(self, result: Result) -> tuple[str, ...]:
         """Return what conversion and validation did to the runs of the file, then the warnings of the scoring."""
-        accounts = [prepared_run.account for prepared_run in self.prepared_runs]
-        return (*accounts, *result.remarks)
+        preparation_notes = [prepared_run.preparation_note for prepared_run in self.prepared_runs]
+        return (*preparation_notes, *result.remarks)
 
     def _scores_of_runs(self, result: Result, score_intervals: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
         """Yield the scores of each run id of the file, with their intervals if there are any.

@@ -26,7 +26,7 @@ from cs_score.analysis.rankings import (
     resample_scores,
     units_of_runs,
 )
-from cs_score.base.documents import value_in
+from cs_score.base.documents import parse_json
 from cs_score.base.records import Record, field
 from cs_score.coldstart.gold import ColdStartGold
 from cs_score.coldstart.judging import ClassTree, Counts, is_wrong_bin
@@ -73,7 +73,7 @@ class Findings(Record):
 
         Raises InputError or ValueError if the texts are malformed.
         """
-        ids = tuple([str(unit) for unit in value_in(self.units, "units")])
+        ids = tuple([str(unit) for unit in parse_json(self.units, "units")])
         rows = _parse_rows(self.rows) if ids else []
         has_whole_rows = all(len(row) == len(self.columns) for row in rows)
         if len(rows) != len(ids) or not has_whole_rows:

@@ -276,7 +276,7 @@ def _write_bundle(command_line: CommandLine, settings: Bundle, files: Mapping[st
 
 
 def _write_new_folder(folder: str, content_by_path: Mapping[str, bytes]) -> None:
-    """Write files into a new folder, which appears with all of them or not at all. Raises OutputError.
+    """Write files into a new folder, which appears with all of them or not at all. Raises OutputError if writing fails.
 
     The paths of the files, such as `templates/description.html`, may have a subfolder.
     """

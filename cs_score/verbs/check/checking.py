@@ -111,7 +111,7 @@ def read_baseline(path: str, run_id: str) -> MeasuredRun:
     else.
     """
     file = _file_of_baseline(path)
-    document = read_document(file, stdin_as_dash=False)
+    document = read_document(file, dash_is_stdin=False)
     kind = document.get("kind")
     if kind == "check":
         return _measured_run_of_check(checked_record(document, Checked, file), file)
@@ -494,7 +494,7 @@ def _require_scores_of_baseline(
     for measure in largest_drop_by_measure:
         has_score_in_run = measure not in run.undefined
         if has_score_in_run and measure not in baseline.scores:
-            raise _missing_in_baseline(baseline, measure)
+            raise _missing_in_baseline_error(baseline, measure)
 
 
 def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | None:
@@ -555,7 +555,7 @@ _MOST_NAMED: Final = 5
 """How many measures of a baseline a message names."""
 
 
-def _missing_in_baseline(baseline: MeasuredRun, measure: str) -> InputError:
+def _missing_in_baseline_error(baseline: MeasuredRun, measure: str) -> InputError:
     """Return the error for a limit of a measure that has no score in the baseline."""
     if measure in baseline.undefined:
         return InputError(f"it has no {measure}: {baseline.undefined[measure]}", file=baseline.name)

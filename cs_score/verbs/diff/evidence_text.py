@@ -132,7 +132,7 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     lines_about_inputs = _lines_about_inputs(writer, difference)  # the more there are, the fewer units fit on a screen
     lines = heading(difference, "predictions", writer.width, title_of(difference))
     lines += lines_about_inputs
-    if writer.is_screen:
+    if writer.is_shortened:
         lines += _screen_lines(writer, difference, input_line_count=len(lines_about_inputs))
     else:
         lines += writer.all_tables(difference)
@@ -157,7 +157,7 @@ def _lines_about_inputs(writer: DocumentText, difference: EvidenceDifference) ->
     lines: list[str] = []
     sentences_by_side = difference.heads or {}
     for side, sentences in sentences_by_side.items():
-        shown_sentences = sentences[:1] if writer.is_screen else sentences
+        shown_sentences = sentences[:1] if writer.is_shortened else sentences
         lines += writer.wrap_all([f"{side.upper()}: {sentence}" for sentence in shown_sentences])
     return lines
 

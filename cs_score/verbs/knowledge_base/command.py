@@ -97,7 +97,7 @@ def validate_kb(command_line: CommandLine, session: Session) -> int:
     session.problems.ignored = ignored_codes(command_line.text("-ignore"))
     documents = session.read_documents()
     options = KbOptions(task=task, kept_justifications=kept_justifications, documents=documents, table=table)
-    with open_source(kb_file, stdin_as_dash=False) as source:
+    with open_source(kb_file, dash_is_stdin=False) as source:
         kb = validation.validate_kb(source, options, session.problems)
     session.report_problems()
     # A knowledge base with errors is not written.

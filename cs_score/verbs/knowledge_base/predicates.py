@@ -442,7 +442,7 @@ def _definition_lines(path: str) -> Iterator[tuple[int, list[str]]]:
 
     The columns are in lower case. Empty lines and comments are left out. Raises InputError if the file cannot be read.
     """
-    with open_source(path, stdin_as_dash=False) as source:  # "-" is a file of this name, not standard input
+    with open_source(path, dash_is_stdin=False) as source:  # "-" is a file of this name, not standard input
         text = decode_text(source.read_bytes(), path).lower()
     for number, line in enumerate(text.split("\n"), start=1):
         columns = line.split()

@@ -627,7 +627,11 @@ class _Superseded(ReferenceCommand):
 
 
 @command(
-    "expand-queries", (), Parameter("[files...]", "Ignored"), contract=_Superseded, example="queries/ldc-queries.xml"
+    "expand-queries",
+    (),
+    Parameter("[files...]", "Ignored"),
+    command_class=_Superseded,
+    example="queries/ldc-queries.xml",
 )
 def expand_queries(command_line: CommandLine) -> int:
     """Print which program has replaced this one. Return 0."""
@@ -649,7 +653,7 @@ _SEED_PATTERN: Final = re.compile(r"\d{1,100}", re.ASCII)
     ),
     Parameter("num_samples", "Number of resamples"),
     Parameter("queries", "File with lines LDC_ID SF_ID: the SF queries of each LDC query"),
-    contract=ReferenceCommand,
+    command_class=ReferenceCommand,
     example="-output_file resamples.txt 1000 queries/queryids.txt",
 )
 def samples(command_line: CommandLine) -> int:

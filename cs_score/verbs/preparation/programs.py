@@ -78,7 +78,7 @@ class Program(NamedTuple):
             """Run the program for a command line, and return the exit status."""
             return self._run(do_work, command_line)
 
-        decorate = command(self.name, options, *self.parameters, contract=ReferenceCommand, example=self.example)
+        decorate = command(self.name, options, *self.parameters, command_class=ReferenceCommand, example=self.example)
         return decorate(run)
 
     def _run(self, do_work: Work, command_line: CommandLine) -> int:

@@ -140,7 +140,8 @@ def _analyze(task: Task, command_line: CommandLine) -> Any:
     # The command analyze may not be installed; then this raises UsageError.
     analyze_inputs = load_from_command_package("analyze", "command:analyze_inputs", needed_by="report")
     inputs = find_inputs(task.name, command_line)
-    return analyze_inputs(task, command_line, inputs, is_whole=True)  # not cut for one screen, as `analyze` does
+    # `analyze` cuts the analysis to one screen, a page has all of it.
+    return analyze_inputs(task, command_line, inputs, is_whole=True)
 
 
 def _report_difference(task: Task, command_line: CommandLine) -> int:

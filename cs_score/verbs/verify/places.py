@@ -60,7 +60,7 @@ class FoundInput(Record, dict=True):
     def _content(self) -> bytes:
         """The content of the file, which is read once even if the record names the input repeatedly."""
         decompress = self.role not in _ROLES_READ_AS_STORED
-        with open_source(self.path, stdin_as_dash=False, decompress=decompress) as source:
+        with open_source(self.path, dash_is_stdin=False, decompress=decompress) as source:
             return source.read_bytes()
 
 
@@ -199,7 +199,7 @@ def _digest_of_file(path: str, role: str, *, decompress: bool) -> str | None:
     `role` is the role of the input that the file may be, such as `run`.
     """
     try:
-        with open_source(path, stdin_as_dash=False, decompress=decompress) as source:
+        with open_source(path, dash_is_stdin=False, decompress=decompress) as source:
             return source.digest(role).sha256
     except (InputError, OSError):
         return None

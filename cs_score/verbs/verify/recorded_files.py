@@ -69,7 +69,7 @@ def read_recorded(path: str) -> RecordFile:
 
     Raises InputError for a file that holds no result, or one of another version of the format.
     """
-    json_of_file = read_document(path, stdin_as_dash=False)
+    json_of_file = read_document(path, dash_is_stdin=False)
     # The scores are the whole file, with the place "", or its member with the place "signature".
     place, document = find_scores(json_of_file)
     kind = str(document.get("kind"))

@@ -219,7 +219,7 @@ def _table_verdict(file: str, recorded: str, computed: str) -> Verdict:
 
 def _read_text(file: str) -> str:
     """Return the text of a file. Raises InputError if it cannot be read."""
-    with open_source(file, stdin_as_dash=False, decompress=False) as source:
+    with open_source(file, dash_is_stdin=False, decompress=False) as source:
         return source.read_bytes().decode("utf-8", "surrogateescape")
 
 

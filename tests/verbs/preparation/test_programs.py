@@ -56,9 +56,9 @@ def test_a_missing_source_document_comes_before_what_is_fatal_in_later_lines(inp
 def test_each_source_document_is_opened_once(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
 
-    def counting(given: Input, *, stdin_as_dash: bool = True) -> Source:
+    def counting(given: Input, *, dash_is_stdin: bool = True) -> Source:
         opened.append(str(given))
-        return open_source(given, stdin_as_dash=stdin_as_dash)
+        return open_source(given, dash_is_stdin=dash_is_stdin)
 
     monkeypatch.setattr("cs_score.preparation.source_documents.open_source", counting)
     inputs.write("a", "...Bo" * 9)
