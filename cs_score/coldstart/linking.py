@@ -173,11 +173,7 @@ class Loading:
         self._allow_comments = settings.allow_comments
         self._on_error = settings.on_error
         self._after_run = settings.after_run
-        # A validation makes follow-on queries when they are first needed. This takes an edition with the usual slots
-        # and ids, and no gold, because gold may have the follow-on queries already.
-        has_no_gold = underlying_links is None
-        is_latest_edition = query_set.edition is LATEST
-        self._makes_follow_ons_late = settings.is_validation and has_no_gold and is_latest_edition
+        self._makes_follow_ons_late = settings.is_validation and _can_make_follow_ons_late(self.links)
         self._file = ""
         # Beginnings of document ids, four characters long, that tell the language of the document.
         self._language_prefixes: set[str] = set()
@@ -977,6 +973,16 @@ def _assessments_without_name(accepted_assessments: Sequence[Assessment]) -> Seq
         return assessments_of_unknown_type
     has_name = any(_is_taken_for_name(assessment) for assessment in accepted_assessments)
     return () if has_name else accepted_assessments
+
+
+def _can_make_follow_ons_late(links: Links) -> bool:
+    """Return whether follow-on queries can be made when they are first needed, instead of with each line.
+
+    This takes an edition with the usual slots and ids, and no gold: gold may have the follow-on queries already.
+    """
+    has_gold = links.underlying_links is not None
+    is_latest_edition = links.query_set.edition is LATEST
+    return is_latest_edition and not has_gold
 
 
 def _remark_on_answers_without_name(

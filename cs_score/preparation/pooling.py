@@ -100,7 +100,7 @@ def discard_beyond_depth(
         taken_names = _names_taken_by_scheme_a(depth, nodes_by_query)
     for line in _lines_of_other_nodes(taken_names, lines_by_node):
         discarded_indexes.add(line.index)
-        if depth.is_per_query:  # scheme A reports nothing (rule depth-over-all-queries)
+        if depth.is_per_query:  # with one depth for the whole run, the reference program reports nothing
             _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
     _discard_orphans(depth, responses, discarded_indexes, problems)
 
@@ -244,7 +244,10 @@ def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping
 
 
 def _path_confidence(name: str, hop: int, confidence_by_node: Mapping[str, float]) -> float:
-    """Return the confidence by which a node is ranked; at the second hop it is multiplied by that of the parent."""
+    """Return the confidence by which a node is ranked: its own, at the second hop times the confidence of its parent.
+
+    A parent without lines has the confidence 0.
+    """
     confidence = confidence_by_node[name]
     if hop == _SECOND_HOP:
         confidence *= confidence_by_node.get(parent_node(name), 0.0)
@@ -253,7 +256,7 @@ def _path_confidence(name: str, hop: int, confidence_by_node: Mapping[str, float
 
 def _best_first(nodes: Iterable[_Node], depth: Depth) -> list[_Node]:
     """Return nodes sorted by confidence, then by line number: upwards in scheme B, downwards in scheme A."""
-    sign = 1 if depth.is_per_query else -1
+    sign = 1 if depth.is_per_query else -1  # with -1, larger line numbers come first
     return sorted(nodes, key=lambda node: (-node.confidence, sign * node.first_line_number, node.load_position))
 
 
@@ -278,7 +281,7 @@ def _names_taken_by_scheme_a(depth: Depth, nodes_by_query: Mapping[str, Sequence
     """Return the names of the nodes that scheme A takes, which has one depth for the run: the first ones of the run.
 
     `nodes_by_query` has the nodes of each query, the best first. Nodes are taken query by query, in the order of the
-    queries as text (rule depth-over-all-queries). Nodes of the second hop are taken only if their parents are.
+    queries as text, as the reference program takes them. Nodes of the second hop are taken only if their parents are.
     """
     all_nodes: list[_Node] = []
     for query_id in sorted(nodes_by_query):

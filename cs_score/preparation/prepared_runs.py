@@ -193,8 +193,8 @@ class _LineWriter:
     def line_text(self, response: Response, line_number: int, node_id_of_query: str | None) -> str:
         """Return the text of a line with its line feed; `line_number` is its number in the validated run, from 1.
 
-        `node_id_of_query` is the node id that the query gives to its lines, None if it gives none (rule
-        query-node-ids). A line without node id gets a made-up one (rule made-up-node-ids).
+        `node_id_of_query` is the node id that the query gives to its lines, None if it gives none. A line that would
+        have no node id gets a made-up one, such as `:NIL_aBcD000000001`.
         """
         new_node_id = node_id_of_query
         if response.node is None and not node_id_of_query:
@@ -754,7 +754,7 @@ def _document_of_query(assessment: Assessment, loading: Loading, document_by_fol
 
 
 def _document_by_follow_on(loading: Loading) -> dict[str, str]:
-    """Return the document from which each follow-on query was created, by the short id of the query.
+    """Return the document that each follow-on query starts from, by the short id of the query.
 
     A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
     value provenance.
@@ -777,7 +777,8 @@ def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) 
     The type says whether an answer of the class is a name (`NAM`) or only a description (`NOM`). The cross-lingual type
     of a class is that of its last assessment.
 
-    Raises InputError where assessments contradict each other (rule contradicting-mention-types).
+    Raises InputError if assessments give a class different types in one language, or if a text is neither a type nor a
+    document.
     """
     types: dict[tuple[str, str], str] = {}
     for assessment, language in zip(assessments, languages):

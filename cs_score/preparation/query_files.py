@@ -194,11 +194,12 @@ def _fails_by_capitals(query: Query, action: MisfitAction) -> bool:
     """Return whether a query is deleted or cut, but would be kept if its entity type were in small letters."""
     entity_type = query.entity_type or ""
     query_in_small_letters = replace(query, entity_type=entity_type.lower())
-    # A query whose slots all fit comes back unchanged. The problems are not reported here.
-    is_kept = _resolve_type_misfits(query, action, ProblemLog()) == query
-    is_kept_in_small_letters = (
-        _resolve_type_misfits(query_in_small_letters, action, ProblemLog()) == query_in_small_letters
-    )
+    # A query whose slots all fit comes back unchanged. Problems go into a log that nobody reads.
+    unread_log = ProblemLog()
+    resolved_query = _resolve_type_misfits(query, action, unread_log)
+    resolved_query_in_small_letters = _resolve_type_misfits(query_in_small_letters, action, unread_log)
+    is_kept = resolved_query == query
+    is_kept_in_small_letters = resolved_query_in_small_letters == query_in_small_letters
     return is_kept_in_small_letters and not is_kept
 
 

@@ -112,8 +112,8 @@ def verify_answer_texts(
 ) -> list[InputError]:
     """Report every answer that differs from the text at its place in the document, if the document has a file.
 
-    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns a list
-    with the error of the first file that cannot be read; the list is empty if all files can be read.
+    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns the
+    error of the first file that cannot be read, in a list for the log; the list is empty if all files can be read.
     """
     errors: list[InputError] = []
     for file, places in _places_by_file(lines, layouts, documents).items():
