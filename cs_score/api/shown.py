@@ -73,7 +73,7 @@ class Shown:
         """Return the HTML that a notebook shows: the first rows of a table, and notes below it."""
         table = self._table(self._notebook_table or None)
         caption = repr(self).removeprefix("<").removesuffix(">")
-        table_lines = html(table, _MOST_ROWS, caption=caption, longest=LONGEST_TEXT)
+        table_lines = html(table, _MOST_ROWS, caption=caption, max_text_length=LONGEST_TEXT)
         paragraphs = [_html_paragraph(note) for note in self._notes()]
         return _STYLE + "\n".join(table_lines) + "".join(paragraphs)
 

@@ -383,8 +383,8 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
         title=f"Leaderboard by {board.measure}:",
         columns=tuple(columns),
         rows=_values_of_rows,
-        shown=tuple([key for key in readable_keys if key not in hidden_keys]),
-        longest=60,
+        shown_keys=tuple([key for key in readable_keys if key not in hidden_keys]),
+        max_text_length=60,
     )
 
 
@@ -620,5 +620,5 @@ def _narrow_layout(board: LeaderboardDocument) -> Layout:
         columns.append(replace(column, heading=heading))
     further_measures = board.headline[1:]  # the first one ranks
     hidden_keys = {*further_measures, "errors", "warnings", "effect_size"}
-    shown_keys = [key for key in layout.shown if key not in hidden_keys]
-    return replace(layout, columns=tuple(columns), shown=tuple(shown_keys))
+    shown_keys = [key for key in layout.shown_keys if key not in hidden_keys]
+    return replace(layout, columns=tuple(columns), shown_keys=tuple(shown_keys))
