@@ -255,5 +255,5 @@ def notes_of(aggregate: Aggregate) -> list[str]:
     return notes
 
 
-PRINTOUT: Final = Printout(SCORES, notes_of, before=(MISTAKES,))
+PRINTOUT: Final = Printout(SCORES, notes_of, layouts_before=(MISTAKES,))
 """How the document is printed: counts and scores for people, the scores alone for programs."""

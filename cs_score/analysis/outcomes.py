@@ -223,7 +223,7 @@ def _notes_on_contributions(sides: Sides) -> list[Note]:
 
 def _scores_of_sides(sides: Sides) -> dict[str, Any]:
     """Return the fields of `TwoSided` that need no comparison unit by unit: scores, names and origins, by name."""
-    # The signature of a score is that of its origin with its measure.
+    # The signature of a score is computed from the origin of the score, together with the measure.
     origin_of_a = replace(sides.a.origin, measure=sides.measure)
     origin_of_b = replace(sides.b.origin, measure=sides.measure)
     return {

@@ -657,7 +657,7 @@ SAMPLED_POOL_PRINTOUT: Final = Printout(
             Column("population_high", "High*", meaning="for answers like those in this pool"),
         ),
         _rows_of_estimates,
-        shown=(
+        shown_keys=(
             *("run", "answers", "assessed", "score", "estimate"),
             *("low", "high", "population_low", "population_high"),
         ),

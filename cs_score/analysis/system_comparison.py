@@ -85,7 +85,7 @@ def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
 
 
 def _headline_among(task: str, measures: Sequence[str]) -> str:
-    """Return the headline measure, the one to show first, of some measures: that of the task.
+    """Return the measure to show first among some measures: the headline measure of the task.
 
     A table of scores has no headline measure of its own. If its measures have the names of a task's measures, the
     headline measure of the first such task is returned, else the first of `measures`.

@@ -97,8 +97,8 @@ def _add_answered_column(table: Table, answered: str) -> Table:
     layout = table.layout
     if not layout.is_file:
         return table
-    shown_keys = layout.shown or layout.keys
-    layout = replace(layout, columns=(*layout.columns, Column("answered")), shown=shown_keys)
+    shown_keys = layout.shown_keys or layout.keys
+    layout = replace(layout, columns=(*layout.columns, Column("answered")), shown_keys=shown_keys)
     return replace(table, layout=layout, rows=[(*row, answered) for row in table.rows])
 
 

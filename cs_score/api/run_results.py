@@ -123,7 +123,7 @@ class ScoredLines:
 
         `result_with_scoring_problems` has the same scores with the problems of scoring alone.
         """
-        all_problems = self.run.problems.copy()  # those of reading and of the limits
+        all_problems = self.run.problems.copy()  # problems of reading and of the limits
         all_problems.add_all(self._problems_of_scoring)
         return replace(self.result_with_scoring_problems, problems=tuple(all_problems))
 
@@ -173,8 +173,8 @@ class RunResult(AnyResult[ScoredLines]):
     def scores(self) -> Mapping[str, float]:
         """Every average of the run, 0 to 1, by the name of its measure (`LDC-MEAN-ALL-Macro-F1`, `SF-AP@0`).
 
-        The order is that of the files `.summary` and `.ap`. Raises UsageError if the files held no run or several: see
-        `scores_by_run`.
+        The order is the same as in the files `.summary` and `.ap`. Raises UsageError if the files held no run or
+        several: see `scores_by_run`.
         """
         return self._only_run.scores
 
@@ -226,7 +226,7 @@ class RunResult(AnyResult[ScoredLines]):
         """Return the result of the same run under another policy; no file is read again.
 
         `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`. An argument that is not given
-        keeps its value. The result equals that of scoring the files anew. Raises UsageError for an unknown policy, for
+        keeps its value. Scoring the files anew would give the same result. Raises UsageError for an unknown policy, for
         a result that was loaded from JSON and for other limits than the run was validated for, InputError if
         scoring has to stop.
         """

@@ -73,7 +73,7 @@ class Shown:
         """Return the HTML that a notebook shows: the first rows of a table, and notes below it."""
         table = self._table(self._notebook_table or None)
         caption = repr(self).removeprefix("<").removesuffix(">")
-        table_lines = html(table, _MOST_ROWS, caption=caption, longest=LONGEST_TEXT)
+        table_lines = html(table, _MOST_ROWS, caption=caption, max_text_length=LONGEST_TEXT)
         paragraphs = [_html_paragraph(note) for note in self._notes()]
         return _STYLE + "\n".join(table_lines) + "".join(paragraphs)
 
@@ -87,7 +87,7 @@ class Shown:
         return self._value_for_table(name, table_by_name)
 
     def _value_for_table(self, name: str | None, value_by_name: Mapping[str, Value]) -> Value:
-        """Return the value for the table called `name`, for None that of the main table.
+        """Return the value for the table called `name`, for None the value for the main table.
 
         `value_by_name` has a value for each table, such as the table itself. Raises UsageError if there is no table of
         this name.

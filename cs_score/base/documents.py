@@ -134,7 +134,7 @@ class _PlacedValue(NamedTuple):
 
 
 def _all_values(value: Json, place: str) -> Iterator[_PlacedValue]:
-    """Yield a value and all values inside it, each with its place; `place` is that of the value itself.
+    """Yield a value and all values inside it, each with its place; `place` is the place of the value itself.
 
     `{"runs": [0.5]}` at the place "" gives the dictionary at "", the list at "runs" and the number at "runs[0]".
     """
@@ -467,8 +467,8 @@ def convert_value(value: Json, target_type: type[Kind], file: str, place: str = 
 def _split_validation_message(message: str, place: str) -> tuple[str, str]:
     """Return the problem and the place that a message of msgspec names: "Expected `int`, got `str` - at `$.units[2]`".
 
-    The problem is "Expected `int`, got `str`". The place is that of the value (`place`) with the place inside it:
-    "origin.units[2]" for the value at "origin".
+    The problem is "Expected `int`, got `str`". The place is `place`, where the value stands, with the place inside the
+    value: "origin.units[2]" for the value at "origin".
     """
     problem, _, place_inside = message.partition(" - at `$")
     problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
@@ -479,7 +479,7 @@ def _split_validation_message(message: str, place: str) -> tuple[str, str]:
 def _place_of_text(document: Json, text: str, place_of_document: str) -> str | None:
     """Return the place of a text inside a value of JSON.
 
-    Returns None if the text is not there. If the text is the name of a member, the place is that of the object.
+    Returns None if the text is not there. If the text is the name of a member, the place of the object is returned.
     `place_of_document` is the place of the value itself.
     """
     for place, value in _all_values(document, place_of_document):

@@ -439,7 +439,7 @@ def _fill_folder(
 
 
 def _is_file_name(name: str) -> bool:
-    """Return whether a name from an input can be that of a file in a folder: "D1", but neither "..", "a/b" nor ""."""
+    """Return whether a name from an input can name a file in a folder: "D1", but neither "..", "a/b" nor ""."""
     is_folder_name = name in ("", os.curdir, os.pardir)
     has_forbidden_character = os.sep in name or "\0" in name
     return not is_folder_name and not has_forbidden_character

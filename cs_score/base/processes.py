@@ -119,7 +119,7 @@ class ProcessPool(Generic[T, R]):
         """
         if self._jobs == 1:
             return self._compute_next()
-        failed_futures = self._hand_out_items()  # usually none: those of items whose worker turned out to be dead
+        failed_futures = self._hand_out_items()  # usually none: futures of items given to a dead worker
         # If there is something to return already, this does not wait for more.
         seconds_to_wait = 0 if failed_futures else seconds
         return failed_futures + self._receive_answers(seconds_to_wait)

@@ -31,7 +31,8 @@ def stop_on_signals() -> None:
 
     A second signal ends the process after half a second, whatever the process is doing then.
     """
-    # Python drops an exception that is raised inside a destructor, also that of a signal: the hook handles it again.
+    # Python drops an exception that is raised inside a destructor, also the exception of a signal: the hook handles it
+    # again.
     sys.unraisablehook = _repeat_dropped_signal
     _handle_signals_with(_raise_for_signal)  # it sets the handler for the second signal
 

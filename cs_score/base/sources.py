@@ -111,7 +111,7 @@ class Source:
     def __init__(self, name: str, raw: io.FileIO | io.BytesIO, *, decompress: bool = True) -> None:
         """Make a source of a file or of bytes in memory (`raw`).
 
-        With `decompress` the content is decompressed if the ending of `name` is that of a compressed file.
+        With `decompress` the content is decompressed if `name` ends like a compressed file, such as `.gz`.
         """
         self.name = name
         self._stored = raw

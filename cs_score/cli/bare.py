@@ -263,7 +263,7 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
 def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
     """Print on standard error the problems that were found before an error ended the scoring, and then the error.
 
-    Remarks come first: those on the part of the result that exists if scoring was stopped, then those of the error.
+    Remarks come first: remarks on the part of the result that exists if scoring was stopped, then remarks of the error.
     Nothing is printed if standard error cannot be written.
     """
     with contextlib.suppress(OutputError):

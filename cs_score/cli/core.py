@@ -732,7 +732,7 @@ class Command(click.Command):
     def _error_without_value(self, option: Option) -> Misuse:
         """Return the error for an option that was typed without its value.
 
-        The text for standard output is that of the reference: it complains about the first required word instead. For
+        The text for standard output is the reference's, which complains about the first required word instead. For
         commands of our own this text is not printed.
         """
         required_words = []
@@ -1444,7 +1444,7 @@ SECOND_WORDS_BY_FIRST: Final[Mapping[str, Sequence[str]]] = {"bundle": ("codaben
 
 
 def help_width() -> int:
-    """Return the width of a help in columns: that of the terminal, at most 100."""
+    """Return the width of a help in columns: the width of the terminal, at most 100."""
     if sys.stdout is None or not sys.stdout.isatty():
         return WIDEST_HELP
     return min(shutil.get_terminal_size().columns, WIDEST_HELP)

@@ -52,7 +52,7 @@ def remove_earlier_tables(command_line: CommandLine, view: DocumentView) -> None
 
 
 def _check_folder(path: str) -> None:
-    """Raise UsageError if a path is that of a file, and OutputError if it is a link that does not lead to a folder.
+    """Raise UsageError if there is a file at the path, and OutputError if it is a link that does not lead to a folder.
 
     A path that does not exist is right, because the folder will be made.
     """

@@ -212,7 +212,7 @@ def _command_or_group(verb: str) -> click.Command:
         return load_command(verb)
 
     def load_command_of_word(word: str) -> click.Command:
-        """Return the command `VERB WORD`: that of the verb for a task, or one such as `compare table`."""
+        """Return the command `VERB WORD`: the verb's command for a task, or a command such as `compare table`."""
         if word in TASKS:
             return load_command(verb, word)
         return load_command(f"{verb} {word}")
@@ -235,7 +235,7 @@ def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
     all words. Raises UsageError if the first word seems to be a mistyped name, and if it is only the beginning of a
     name, such as `bundle`.
     """
-    for word_count in (2, 1):  # a name of two words, such as `compare table`, comes before that of its first word
+    for word_count in (2, 1):  # a name of two words, such as `compare table`, comes before the name of its first word
         name = " ".join(words[:word_count])
         if name and name in COMMANDS:
             return _command_for_task(name, list(words[word_count:]))
@@ -346,7 +346,7 @@ class _ProgramCall:
 
     @property
     def failure_status(self) -> int:
-        """The exit status of a failure: that of the command, 255 if it is not known."""
+        """The exit status of a failure, which depends on the command; 255 if the command is not known."""
         if self.command is None:
             return Status.REFERENCE_FAILURE
         return self.command.failure_status
@@ -377,7 +377,7 @@ def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> 
     """Report wrong usage of a command with a line on standard error. Return the exit status.
 
     A command that follows a reference program first prints the message of that program and its help on standard
-    output. The exit status is that of a failure if standard output is closed. `has_words` is false for the call of
+    output. The exit status says failure if standard output is closed. `has_words` is false for the call of
     cs-score without any word, which prints the first page of help.
     """
     if command.follows_reference:

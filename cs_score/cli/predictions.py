@@ -238,7 +238,7 @@ class Predictions:
     def score_all(self) -> systems.Systems:
         """Score all systems, or only the runs of --run, and return their results by name.
 
-        The name of a system is that of its file or, if the file has several runs, that of its run. Raises UsageError if
+        A system has the name of its file or, if the file has several runs, the name of its run. Raises UsageError if
         there are too few systems.
         """
         result_by_name: dict[str, Any] = {}

@@ -153,7 +153,7 @@ class Runs(Scoring):
     def find_runs_and_assessments(self) -> RunsAndAssessments:
         """Return the runs and the files of assessments that the command line names.
 
-        The runs are only those with the ids that --run or -runids choose, if one of these options is given. A knowledge
+        If --run or -runids is given, only the runs with the ids of the option are returned. A knowledge
         base counts as a run. The content of standard input is kept, so that it can be read again when it is loaded.
         Raises UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
         """

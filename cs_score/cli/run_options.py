@@ -50,7 +50,7 @@ POLICY_SWITCHES: Final = tuple(sorted([option.switch for option in SWITCHES if o
 
 
 def _with_default(usage: str, help_text: str, choices: Iterable[str] = ()) -> Option:
-    """Return an option of a command for a switch of the scorer; its default is that of `DEFAULTS`."""
+    """Return an option of a command for a switch of the scorer; `DEFAULTS` has its default."""
     name = usage.partition(" ")[0]
     return Option(usage, help_text, DEFAULTS[name], tuple(choices))
 
@@ -158,7 +158,7 @@ class Scoring:
         return default_by_switch
 
     def _policy_and_limits(self) -> tuple[Policy, JustificationLimits]:
-        """Return the policy that --policy names or spells out, or else that of the edition, with its limits.
+        """Return the policy that --policy names or spells out, or else the edition's policy, with its limits.
 
         The limits are the largest numbers of justifications of a node that count. With `1:3`, one counts for each node
         and document, and three for each node.

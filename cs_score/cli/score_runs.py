@@ -154,7 +154,7 @@ def _refuse_layout_without_tables(command_line: CommandLine) -> None:
 
 
 def _only_measure(document: RunScoresDocument) -> str | None:
-    """Return the measure of a document with a single score, that of one run by one measure; otherwise None."""
+    """Return the measure of a document with a single score, of one run by one measure; otherwise None."""
     chosen_measures = document.measures or ()
     headline_measure = document.measure  # the only one that was chosen, or else the usual one
     has_single_score = len(chosen_measures) == 1 and len(document.runs) == 1

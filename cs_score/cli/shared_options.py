@@ -131,7 +131,7 @@ _SHARED_OPTION_BY_NAME: Final = {option.long_name: option for option in _SHARED_
 def select_options(option_names: str, own_options: Iterable[Option] = ()) -> list[Option]:
     """Return the options of a command in the order of `option_names`, which are separated by blanks.
 
-    Each name is that of one of the options that several commands share, or of one of the command's `own_options`.
+    Each name belongs to an option shared by several commands, or to one of the command's `own_options`.
     """
     option_by_name = dict(_SHARED_OPTION_BY_NAME)
     for option in own_options:

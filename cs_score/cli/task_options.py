@@ -174,7 +174,7 @@ def _description(annotation: Any) -> str:
 
 
 def _type_of_value(annotation: Any) -> Any:
-    """Return the type of the values of a field: for `int | None` it is that of `int`."""
+    """Return the type of the values of a field: for `int | None` it is the type of `int`."""
     # The field's annotation may be a type with a description and limits.
     field_type = annotation.type if isinstance(annotation, Metadata) else annotation
     if not isinstance(field_type, UnionType):

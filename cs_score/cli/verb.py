@@ -150,12 +150,12 @@ class Verb(NamedTuple):
         options += options_of_task(task)
         if mode_named(task).has_policies:
             policy_options = POLICY_OPTIONS.get(verb_name, "")
-            # Options for policies are those of Cold Start runs, which `select_options` does not know.
+            # Only Cold Start runs have options for policies, which `select_options` does not know.
             options += run_options.select_run_options(policy_options, self.own_options)
         return options
 
     def _summary_for_evidence(self, task: str) -> str:
-        """Return the first line of the help for an evidence task: that of the verb, or else that of the task."""
+        """Return the first line of the help for an evidence task: the verb's line, or else the task's."""
         task_mode = mode_named(task)
         summary = self.summary.format(task=task, unit=task_mode.unit)
         return summary or task_mode.summary

@@ -214,7 +214,7 @@ def _measures_of_groups(groups: Sequence[str], statistics: Sequence[str]) -> tup
 
 
 def _cold_start_measures() -> tuple[Measure, ...]:
-    """Return the measures of Cold Start over all hops: first measures of counts, such as F1, then those of rankings."""
+    """Return the measures of Cold Start over all hops: measures of counts, such as F1, then measures of rankings."""
     counted_measures = []
     ranked_measures = []
     for table in _ALL_TABLES:

@@ -244,7 +244,7 @@ def layout_with_cells(
         layout,
         columns=columns,
         rows=lambda document: _rows_with_cells(layout.rows(document), make_cell_by_key),
-        shown=tuple(shown),
+        shown_keys=tuple(shown),
     )
 
 

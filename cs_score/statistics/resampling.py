@@ -100,7 +100,7 @@ class ResampledSystems:
         unit_count = len(np.asarray(matrices[0]))
         unit_ids = ids or [""] * unit_count  # without clusters only the number of the ids matters
         given_settings = Resampling() if resampling is None else resampling
-        resampling_of_units = given_settings.for_units(unit_ids, has_differences=len(matrices) > 1)
+        resampling_of_units = given_settings.choose_methods_for_units(unit_ids, has_differences=len(matrices) > 1)
         cluster_design = resampling_of_units.cluster_design
         self.settings = resampling_of_units.settings  # with the interval methods chosen
         self.notes = notes_on_intervals(len(unit_ids), self.settings, cluster_design)
@@ -503,7 +503,7 @@ def score_intervals(
 
 def _intervals_without_measures(unit_ids: Sequence[str], resampling: Resampling) -> ScoreIntervals:
     """Return the intervals of a run without measures: there are none, but the settings of resampling are reported."""
-    resampling_of_units = resampling.for_units(unit_ids)
+    resampling_of_units = resampling.choose_methods_for_units(unit_ids)
     settings = resampling_of_units.settings
     notes = notes_on_intervals(len(unit_ids), settings, resampling_of_units.cluster_design)
     return ScoreIntervals(settings, len(unit_ids), scores={}, notes=notes)

@@ -90,7 +90,7 @@ class Resampling(Record):
         """The correction of a family of tests: the one that the user named, by default max-T (`"maxt"`)."""
         return self.correction or USUAL_CORRECTION
 
-    def for_units(self, units: Sequence[str], *, has_differences: bool = False) -> ResamplingOfUnits:
+    def choose_methods_for_units(self, units: Sequence[str], *, has_differences: bool = False) -> ResamplingOfUnits:
         """Return the settings with the interval methods that suit these units, and how the units are drawn in clusters.
 
         If the user named no method, intervals are percentile intervals for 20 or more units. For fewer units they are

@@ -76,13 +76,13 @@ class Layout(Record):
     The name is also that of the file, `NAME.tsv`, which has all columns and rows for programs. A table that is not
     `is_file` is only for people, and one that is not `for_people` is only a file. In tables for people:
 
-    * `shown` are the keys of the columns that are shown; by default all.
+    * `shown_keys` are the keys of the columns that are shown; by default all.
     * `split_by` is the key of a column. Each of its values has a table of its own, with the value in place of % in the
       title.
     * A table with fewer rows than `min_rows` is left out.
     * `row_selection` says which rows of a long table are shown: the first ones (`top`), all rows (`whole`), or rows at
       equal distances (`spread`).
-    * `longest` is the largest number of characters of a text; longer texts are cut.
+    * `max_text_length` is the largest number of characters of a text; longer texts are cut.
     * `total` returns the number of all rows, for documents that hold only some of them.
     """
 
@@ -90,14 +90,14 @@ class Layout(Record):
     title: str
     columns: tuple[Column, ...]
     rows: Rows
-    shown: tuple[str, ...] = ()
+    shown_keys: tuple[str, ...] = ()
     split_by: str = ""
     min_rows: int = 0
     for_people: bool = True
     is_file: bool = True
     row_selection: Literal["top", "whole", "spread"] = "top"
     total: Callable[[Any], int] | None = None
-    longest: int = 40
+    max_text_length: int = 40
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ class Table(Record):
         keys = self.layout.keys
         has_rows = bool(rows)
         positions = []
-        for key in self.layout.shown or keys:
+        for key in self.layout.shown_keys or keys:
             position = keys.index(key)
             is_empty = has_rows and all(row[position] is None for row in rows)
             if key != self.layout.split_by and not is_empty:
@@ -233,15 +233,15 @@ def headed(**headings: str) -> tuple[Column, ...]:
 # ---- Text
 
 
-def shown(value: Value, column: Column, longest: int = LONGEST_CELL) -> str:
+def shown(value: Value, column: Column, max_text_length: int = LONGEST_CELL) -> str:
     """Return a value of a column as people see it, on one line: `0.1235`, `<0.0001`, `12.5%`, or `-` for None.
 
-    A text is cut if it has more than `longest` characters.
+    A text is cut if it has more than `max_text_length` characters.
     """
     if value is None:
         return "-"
     if isinstance(value, str):
-        return safe_cell(value, longest)
+        return safe_cell(value, max_text_length)
     if column.format is Format.P:  # a p-value
         is_too_small = 0 < value < 0.0001
         return "<0.0001" if is_too_small else f"{value:.4f}"
@@ -279,7 +279,7 @@ def _lines_of_part(part: Table, most_rows: int | None, width: int | None) -> Ite
     else:
         yield from wrap(title, width)
     if rows:
-        yield from _aligned_lines(shown_columns, rows, part.layout.longest, width)
+        yield from _aligned_lines(shown_columns, rows, part.layout.max_text_length, width)
     else:
         yield "none"
 
@@ -335,14 +335,14 @@ def _is_never_cut(value: Value, column: Column) -> bool:
     return column.key in _GROUP_KEYS and isinstance(value, str) and " " not in value
 
 
-def _cell_for_people(value: Value, column: Column, longest: int) -> str:
-    """Return a value as people see it: ids in full, other texts cut to `longest` characters.
+def _cell_for_people(value: Value, column: Column, max_text_length: int) -> str:
+    """Return a value as people see it: ids in full, other texts cut to `max_text_length` characters.
 
     Even an id is cut to `LONGEST_LINE` characters.
     """
     if _is_never_cut(value, column):
-        longest = LONGEST_LINE
-    return shown(value, column, longest)
+        max_text_length = LONGEST_LINE
+    return shown(value, column, max_text_length)
 
 
 def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Column) -> int:
@@ -410,14 +410,14 @@ def _fitted_widths(
     return fitted
 
 
-def _cut(text: str, longest: int) -> str:
-    """Return a text cut to at most `longest` characters, with an ellipsis for the rest.
+def _cut(text: str, max_text_length: int) -> str:
+    """Return a text cut to at most `max_text_length` characters, with an ellipsis for the rest.
 
     A text is cut at its end, but a place in a file, `FILE:LINE`, at its beginning.
     """
-    if len(text) <= longest:
+    if len(text) <= max_text_length:
         return text
-    kept_length = longest - 1
+    kept_length = max_text_length - 1
     if _PLACE_PATTERN.fullmatch(text):
         return "\u2026" + text[-kept_length:]
     return text[:kept_length] + "\u2026"
@@ -440,7 +440,7 @@ def _fit_cells(
     fitted_cells = []
     for row_of_cells in cells:
         # `fitted_widths` has one width for each column that is kept, so `zip` leaves out the others.
-        fitted_cells.append([_cut(text, longest) for text, longest in zip(row_of_cells, fitted_widths)])
+        fitted_cells.append([_cut(text, max_text_length) for text, max_text_length in zip(row_of_cells, fitted_widths)])
     return fitted_cells
 
 
@@ -561,12 +561,13 @@ class Cell(Record):
 
 
 def html(
-    table: Table, most_rows: int | None = None, *, caption: str | None = None, longest: int = LONGEST_LINE
+    table: Table, most_rows: int | None = None, *, caption: str | None = None, max_text_length: int = LONGEST_LINE
 ) -> Iterator[str]:
     """Yield the lines of a table in HTML. Rounded numbers have their exact value in an attribute, for sorting.
 
     A value may be a `Cell` with markup. The heading of a column is by default its key in words. `most_rows` is the
-    largest number of rows, None for all. `caption` is by default the title. Texts are cut to `longest` characters.
+    largest number of rows, None for all. `caption` is by default the title. Texts are cut to `max_text_length`
+    characters.
     """
     shown_columns, rows = table.for_people(most_rows)
     title = table.title.removesuffix(":") if caption is None else caption
@@ -576,7 +577,7 @@ def html(
         heads.append(_head_cell(column, "number" if is_number else "text"))
     yield f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"
     for row in rows:
-        cells = [_data_cell(value, column, longest) for value, column in zip(row, shown_columns)]
+        cells = [_data_cell(value, column, max_text_length) for value, column in zip(row, shown_columns)]
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table>"
 

@@ -37,13 +37,13 @@ from cs_score.tables.layout import (
 class Printout(Record):
     """The form in which a document of statistics is printed: tables with sentences below them.
 
-    The `main` table is also the file for programs; the tables `before` it are only for people. `notes` returns the
-    sentences from a document. A % in a title is replaced by the measure.
+    The table of `main_layout` is also the file for programs; those of `layouts_before` are only for people. `notes`
+    returns the sentences from a document. A % in a title is replaced by the measure.
     """
 
-    main: Layout
+    main_layout: Layout
     notes: Callable[[Any], Iterable[str]]
-    before: tuple[Layout, ...] = ()
+    layouts_before: tuple[Layout, ...] = ()
 
     def tables(self, document: Any) -> dict[str, Table]:
         """Return the tables of a document by name; the main table is the last one.
@@ -51,7 +51,7 @@ class Printout(Record):
         The measure of the document takes the place of % in their titles: "Pairs by %" becomes "Pairs by F1".
         """
         table_by_name = {}
-        for layout in (*self.before, self.main):
+        for layout in (*self.layouts_before, self.main_layout):
             # The tables of a split layout have a title each, in which % becomes the value of the column `split_by`:
             # "%, B minus A" becomes "F1, B minus A".
             if not layout.split_by:
@@ -67,7 +67,7 @@ class Printout(Record):
         """
         table_lines: list[str] = []
         for name, table in self.tables(document).items():
-            is_main = name == self.main.name
+            is_main = name == self.main_layout.name
             if not table.rows and not is_main:
                 continue
             most_rows = None if is_main or width is None else TOP  # None: all rows
@@ -85,7 +85,7 @@ class Printout(Record):
         if format_ == "json":
             return json_text(document).removesuffix("\n")
         if format_ == "tsv":
-            lines = tsv(self.main.table(document))
+            lines = tsv(self.main_layout.table(document))
             return b"".join(lines).decode().removesuffix("\n")
         raise UsageError(f"this is printed as text, json or tsv, not as {format_}")
 
@@ -239,7 +239,7 @@ SYSTEMS: Final = Layout(
     _system_rows,
     split_by="measure",
     row_selection="whole",
-    longest=200,
+    max_text_length=200,
 )
 
 PAIRS: Final = Layout(
@@ -264,7 +264,7 @@ PAIRS: Final = Layout(
         Column("units", "W/T/L", meaning="units that B wins, ties and loses"),
     ),
     _pair_rows,
-    shown=(
+    shown_keys=(
         "a",
         "b",
         "difference",
@@ -283,7 +283,7 @@ PAIRS: Final = Layout(
     ),
     split_by="measure",
     row_selection="whole",
-    longest=200,
+    max_text_length=200,
 )
 
 
@@ -482,14 +482,14 @@ def comparison_screen(comparison: SystemComparison, most_rows: int = 10) -> str:
 
 
 _SYSTEMS_ON_SCREEN: Final = replace(
-    SYSTEMS, shown=("tier", "rank", "name", "score", "low", "high"), row_selection="top"
+    SYSTEMS, shown_keys=("tier", "rank", "name", "score", "low", "high"), row_selection="top"
 )
 """The table of systems for one screen, which has fewer columns."""
 
 _EQUIVALENT_PAIRS_ON_SCREEN: Final = replace(
     PAIRS,
     title="%, tests of equivalence:",
-    shown=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
+    shown_keys=("a", "b", "difference", "p_equivalence", "p_equivalence_adjusted", "equivalent"),
     row_selection="top",
 )
 """The table of pairs with their tests of equivalence for one screen."""
@@ -559,11 +559,11 @@ def _pairs_on_screen(measure_comparison: MeasureComparison, significance_level: 
     such pair there is no table. A % in the title is replaced by the measure when the table is printed.
     """
     if len(measure_comparison.pairs) == 1:
-        return replace(PAIRS, shown=("a", "b", "difference", "low", "high", "p_adjusted"), row_selection="top")
+        return replace(PAIRS, shown_keys=("a", "b", "difference", "low", "high", "p_adjusted"), row_selection="top")
     return replace(
         PAIRS,
         title="%, B minus A, pairs that differ significantly:",
-        shown=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
+        shown_keys=("a", "b", "difference", "low", "high", "p_adjusted", "effect_size", "units"),
         # The layout's method `table` calls `rows` later, with a list of the comparisons by each measure.
         rows=lambda comparisons: [row for row in _pair_rows(comparisons) if row["p_adjusted"] <= significance_level],
         min_rows=1,

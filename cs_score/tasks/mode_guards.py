@@ -267,7 +267,7 @@ def guard_hooks(mode: Mode, task_in_words: str, restore: Callable[[Mapping[str, 
 
 def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
     """Return the public methods of a mode's class by name, except for inherited methods of `Mode` itself."""
-    # The class itself comes first, then its base classes: those of the package, `Mode`, and those of `Mode`.
+    # The class itself comes first, then its base classes: classes of the package, `Mode`, and base classes of `Mode`.
     bases = class_of_package.__mro__
     classes_of_package = bases[: bases.index(Mode)]
     hooks = {}

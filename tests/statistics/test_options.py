@@ -46,9 +46,9 @@ def test_few_units_have_other_intervals() -> None:
     units = [f"u{at}" for at in range(40)]
     pairs = Clusters("file", {unit: str(at // 2) for at, unit in enumerate(units)})
     for size, method in ((20, "percentile"), (19, "bca")):
-        assert Resampling().for_units(units[:size])[0].method == method
-        assert Resampling(clusters=pairs).for_units(units[: 2 * size])[0].method == method
-    assert Resampling(method="bca").for_units(units)[0].method == "bca"
+        assert Resampling().choose_methods_for_units(units[:size])[0].method == method
+        assert Resampling(clusters=pairs).choose_methods_for_units(units[: 2 * size])[0].method == method
+    assert Resampling(method="bca").choose_methods_for_units(units)[0].method == "bca"
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def _gain(score: float | None, score_before: float | None) -> float | None:
 def _in_order_of_correction(faults: Iterable[RunFault], editor: Editor) -> list[RunFault]:
     """Return the wrong lines, then the missed classes in load order of the pool; nodes are left out.
 
-    The place of a missed class is that of the answer in the pool by which it would be found. In load order an answer
+    The place of a missed class is the place of the pool's answer that would find the class. In load order an answer
     comes after the one that its query asks about, so that both can be added in turn.
     """
     wrong_lines = []
@@ -194,7 +194,7 @@ def _with_unreachable_classes(row: BudgetRow, faults: Iterable[RunFault], tallie
     """
     unreachable_classes = [fault for fault in faults if fault.why_unreachable is not None]
     count_by_reason = Counter([str(fault.why_unreachable) for fault in unreachable_classes])
-    # The table may lack some rows of the run: those of other hops, or of other entry points.
+    # The table may lack rows of the run: rows of other hops, or of other entry points.
     row_names = {tally.name for tally in tallies}
     unreachable_count_in_table = len([fault for fault in unreachable_classes if fault.row in row_names])
     class_count = sum([tally.counts.ground_truth for tally in tallies])

@@ -118,7 +118,7 @@ class FollowOnLines:
                 self._first_creating_position_in_pool.setdefault(line.follow_on_id, self.position(line))
 
     def position(self, line: LinkedLine | Assessment) -> _LoadPosition:
-        """Return the position of a line in load order: that of its file, and its number there."""
+        """Return the place of a line in load order: the position of its file, and its line number there."""
         return self._position_by_file[line.file], line.number
 
     def first_creating_position(self, short_id: str, removed_places: Container[LinePlace] = ()) -> _LoadPosition:
@@ -193,7 +193,7 @@ class LineWriter:
         """Return a line of the run that gives an answer of the pool.
 
         `index` is the position of the line among all lines that are added, from 0. It is also the line's number until
-        rescoring numbers the added lines after those of their file.
+        rescoring numbers the added lines after the other lines of their file.
         """
         follow_on = self._run.links.find_follow_on(answer.follow_on_id)
         assert follow_on is not None  # every answer of the pool has created its follow-on query
@@ -269,7 +269,7 @@ def _unused_node_stem(lines: Sequence[Response]) -> str:
 
 
 def _value_types(lines: Sequence[Response]) -> dict[str, str]:
-    """Return the value type of each slot: that of the first line whose answer to the slot was assessed.
+    """Return the value type of each slot, taken from the first line whose answer to the slot was assessed.
 
     Lines with an unknown value type are passed over.
     """
@@ -450,7 +450,7 @@ class Editor:
         """
         for short_id, line in self.follow_on_lines.pool_line_depending_on_run_by_query.items():
             creating_position = self.follow_on_lines.first_creating_position(short_id, change.removed_places)
-            if creating_position >= self.follow_on_lines.position(line):  # also if no line is left to create the query
+            if creating_position >= self.follow_on_lines.position(line):  # or no line is left to create the query
                 return f"Query {line.query.full_id} not loaded ({line.file} line {line.number})"
         return None
 

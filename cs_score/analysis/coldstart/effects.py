@@ -252,8 +252,8 @@ class Effects:
     def _scores_from(self, totals: Sequence[float], ranking_error_by_unit: Mapping[str, str]) -> _Scores:
         """Return the scores that follow from the sums over all units, as the scorer would give them.
 
-        If several scores are missing, the reason is that of a unit that could not be ranked, or else that of the first
-        missing score. `ranking_error_by_unit` has the message of the error for each unit whose nodes could not be
+        If several scores are missing, the reason says why a unit could not be ranked, or else why the first
+        score is missing. `ranking_error_by_unit` has the message of the error for each unit whose nodes could not be
         ranked.
         """
         sum_by_column = dict(zip(self._row_sums.columns, totals))

@@ -106,7 +106,7 @@ class Removals:
     def _index_query(self, base_id: str) -> QueryLines | None:
         """Index the lines of a query. Return None if several queries share its id, or if it could not be scored."""
         results = self._results_by_query.get(base_id, [])
-        if len(results) != 1:  # none, or those of several queries
+        if len(results) != 1:  # there is no result, or several queries have one
             return None
         unit, result = results[0]
         is_scored = result.counting_error is None and result.ranking_error is None
@@ -381,7 +381,7 @@ class QueryLines:
     def _node_without(self, node: RankedNode, losses: _Losses) -> RankedNode:
         """Return a node with its confidence and its first line after it has lost some of its lines.
 
-        A node of the second hop is ranked by its own confidence multiplied by that of its parent. Raises
+        A node of the second hop is ranked by its own confidence multiplied by its parent's. Raises
         SubtractionError if the parent loses lines, too.
         """
         remaining_lines = [line for line in self._links.lines_by_node[node.name] if line.index not in losses.indexes]

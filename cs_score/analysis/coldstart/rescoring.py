@@ -259,7 +259,7 @@ class Rescoring:
     def _changed_run_of_unit(self, unit_id: str, request: _ScoringRequest) -> Run:
         """Return a run that has the lines of a unit as they are after a change.
 
-        If the request names queries, the run only has the lines of these.
+        If the request names queries, the run only has lines that answer these queries.
         """
         if request.query_ids is None:
             lines = self._lines_of_unit(unit_id)
@@ -317,7 +317,7 @@ class Rescoring:
     def _must_link_again(self, removed_lines: Iterable[Response], added_lines_of_units: Sequence[Response]) -> bool:
         """Return whether lines may get other nodes since some lines are removed or added.
 
-        The node id of a line of the second hop begins with that of its parent, the line whose answer its query asks
+        The node id of a line of the second hop begins with the id of its parent, the line whose answer its query asks
         about. Therefore the nodes may change if a removed line is the parent of others. Added lines have no node yet.
         If there are several files, a line of another file may become the parent.
         """
@@ -703,7 +703,7 @@ def _with_nodes(lines: Iterable[Response], parent_node_by_query_id: dict[str, st
 def _node_of(line: Response, parent_node_by_query_id: Mapping[str, str | None]) -> str | None:
     """Return the full node id that linking gives a line; the line's present one if the file has no node id for it.
 
-    The full node id of a line of the second hop begins with that of its parent: `CS17_ENG_0001:E1` is the prefix of
+    The full node id of a line of the second hop begins with its parent's: `CS17_ENG_0001:E1` is the prefix of
     `CS17_ENG_0001:E1:E2`, and empty without a parent, or if the parent has no node. In all other hops the prefix is the
     id of the query. `parent_node_by_query_id` has the nodes of parents by the short id of the follow-on query.
     """

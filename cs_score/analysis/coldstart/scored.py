@@ -156,7 +156,7 @@ def _analysed_run(
 
 
 def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
-    """Return the id of the run to analyse: the given one, or else that of the only run; None if there is no run.
+    """Return the id of the run to analyse: the given id, or else the id of the only run; None if there is no run.
 
     Raises UsageError if there are several runs and no id is given.
     """

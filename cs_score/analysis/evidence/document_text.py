@@ -260,7 +260,7 @@ def _layout_of_all_groups(layout: Layout, group_order: Callable[[Mapping[str, An
 
     The groups come in the order of `group_order`, which returns a sort key for a row: a screen shows the first ones.
     """
-    keys = layout.shown or layout.keys
+    keys = layout.shown_keys or layout.keys
     other_keys = [key for key in keys if key != layout.split_by]
 
     def sorted_rows(document: Any) -> list[Any]:
@@ -271,6 +271,6 @@ def _layout_of_all_groups(layout: Layout, group_order: Callable[[Mapping[str, An
         layout,
         title="Groups with the largest share:",
         split_by="",
-        shown=(layout.split_by, *other_keys),
+        shown_keys=(layout.split_by, *other_keys),
         rows=sorted_rows,
     )

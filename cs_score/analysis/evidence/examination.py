@@ -63,7 +63,8 @@ class Entry:
     def __init__(self, examination: Examination, positions: Sequence[int], unit: Unit, rows: Sequence[Row]) -> None:
         """Take a prediction of an examined result; `unit` is the first unit with this prediction.
 
-        `positions` and `rows` are those of all units that share the prediction, in the table of the result.
+        `positions` and `rows` say where all units with this prediction stand in the table of the result, and their
+        rows.
         """
         self._examination = examination
         self.positions = positions
@@ -604,7 +605,7 @@ def _count_mistakes(costs: Iterable[MistakeCost], positions_by_group: Mapping[st
 
 
 def _cost_order(cost: MistakeCost) -> tuple[bool, float, int]:
-    """Return a sort key: known gains first, of these the largest first, equal ones by the position of the unit."""
+    """Return a sort key: known gains first and from largest to smallest, equal gains by the position of the unit."""
     return cost.gain is None, -(cost.gain or 0.0), cost.position
 
 

@@ -98,7 +98,7 @@ def _groups_layout(mode: Mode) -> Layout:
             *columns(*statistics),
         ),
         rows=_group_rows,
-        shown=("group", "units", *score_columns),
+        shown_keys=("group", "units", *score_columns),
         split_by="dimension",
     )
 

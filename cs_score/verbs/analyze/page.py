@@ -360,12 +360,12 @@ class AnalysisPage(PageMaker):
         layout = self.layouts["groups"]
         if not self.is_cold_start:
             columns = (*layout.columns, Column("score", self.measure))
-            layout = replace(layout, columns=columns, shown=("group", "units", "score", *layout.shown))
+            layout = replace(layout, columns=columns, shown_keys=("group", "units", "score", *layout.shown_keys))
         other_keys = [key for key in layout.keys if key not in _LEFT_TO_JSON]
-        distinct_keys = dict.fromkeys([*layout.shown, *other_keys])
+        distinct_keys = dict.fromkeys([*layout.shown_keys, *other_keys])
         rows = self._ordered_group_rows(layout)
         # The member `rows` is a function of the document; here the rows are already made.
-        return replace(layout, shown=tuple(distinct_keys), rows=lambda _: rows)
+        return replace(layout, shown_keys=tuple(distinct_keys), rows=lambda _: rows)
 
     def _ordered_group_rows(self, layout: Layout) -> list[Any]:
         """Return the rows of the groups that the page shows, in the order of the dimensions."""

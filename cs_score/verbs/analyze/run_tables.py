@@ -165,13 +165,13 @@ _MISTAKES: Final = Layout(
     "The costliest mistakes, with the gain of correcting each one alone:",
     columns(*_MISTAKE_KEYS, "reason", gain=Format.GAIN),
     _mistake_rows,
-    shown=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
+    shown_keys=("gain", "kind", "category", "file", "line", "slot", "value", "lines", "reason"),
     total=lambda analysis: analysis.mistake_count,
 )
 COSTLIEST: Final = replace(
     _MISTAKES,
     columns=(*columns("gain", gain=Format.GAIN), *headed(what="category", place="line"), *columns("slot", "value")),
-    shown=(),
+    shown_keys=(),
 )
 
 LAYOUTS: Final[tuple[Layout, ...]] = (
@@ -184,7 +184,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "groups", "By %, the most mistakes first:",
         columns("dimension", "group", *_SCORES, "mistakes", "share", *Counts.__struct_fields__, *_LIMITS), _group_rows,
-        shown=("group", *_SCORES, "f1_low", "f1_high", "mistakes", "share", "right", "wrong", "ground_truth"),
+        shown_keys=("group", *_SCORES, "f1_low", "f1_high", "mistakes", "share", "right", "wrong", "ground_truth"),
         split_by="dimension", min_rows=2,  # one group is the whole table
     ),
     Layout(

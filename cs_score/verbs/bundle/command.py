@@ -118,16 +118,18 @@ def bundle_codabench(task: str, command_line: CommandLine) -> int:
     Raises CsScoreError if gold, options or wheels are wrong or missing.
     """
     platform = _read_platform(command_line)
-    parts = _read_parts(task, command_line)
-    competition = codabench.Competition(title=parts.starting_kit.title, start=parts.first_day, python=platform.python)
+    bundle_parts = _read_parts(task, command_line)
+    competition = codabench.Competition(
+        title=bundle_parts.starting_kit.title, start=bundle_parts.first_day, python=platform.python
+    )
     files = codabench.codabench_files(
         competition,
-        parts.settings,
-        gold_files=parts.gold_files,
-        program_files=_make_program(task, command_line, parts, platform, codabench.SCRIPT),
-        kit_files=parts.starting_kit.files_for_codabench(),
+        bundle_parts.settings,
+        gold_files=bundle_parts.gold_files,
+        program_files=_make_program(task, command_line, bundle_parts, platform, codabench.SCRIPT),
+        kit_files=bundle_parts.starting_kit.files_for_codabench(),
     )
-    return _write_bundle(command_line, parts.settings, files, archive_name=codabench.ARCHIVE_NAME)
+    return _write_bundle(command_line, bundle_parts.settings, files, archive_name=codabench.ARCHIVE_NAME)
 
 
 @_verb_for_platform(
@@ -139,18 +141,20 @@ def bundle_evalai(task: str, command_line: CommandLine) -> int:
     Raises CsScoreError if gold, options or wheels are wrong or missing.
     """
     platform = _read_platform(command_line)
-    parts = _read_parts(task, command_line)
+    bundle_parts = _read_parts(task, command_line)
     challenge = evalai.Challenge(
-        title=parts.starting_kit.title, start=parts.first_day, endings=_endings_of_submissions(task)
+        title=bundle_parts.starting_kit.title,
+        start=bundle_parts.first_day,
+        file_suffixes=_suffixes_of_submissions(task),
     )
     files = evalai.evalai_files(
         challenge,
-        parts.settings,
-        gold_files=parts.gold_files,
-        program_files=_make_program(task, command_line, parts, platform, evalai.SCRIPT),
-        kit_files=parts.starting_kit.files_for_evalai(),
+        bundle_parts.settings,
+        gold_files=bundle_parts.gold_files,
+        program_files=_make_program(task, command_line, bundle_parts, platform, evalai.SCRIPT),
+        kit_files=bundle_parts.starting_kit.files_for_evalai(),
     )
-    return _write_bundle(command_line, parts.settings, files, archive_name=evalai.ARCHIVE_NAME)
+    return _write_bundle(command_line, bundle_parts.settings, files, archive_name=evalai.ARCHIVE_NAME)
 
 
 def _read_platform(command_line: CommandLine) -> Platform:
@@ -193,6 +197,7 @@ def _refuse_existing_folder(command_line: CommandLine) -> None:
 
 def _make_starting_kit(task: str, title: str, settings: Bundle, sample: SampleSubmission) -> StartingKit:
     """Return what participants get at the start of a competition with this title."""
+    # `files` describes the files of predictions in words.
     submission_format = "a run of TAC KBP Cold Start" if task == COLD_START else mode_named(task).files
     return contents.StartingKit(
         title=title,
@@ -238,19 +243,19 @@ def _check_sample(task: str, command_line: CommandLine, *, local_origin: Origin,
 
 
 def _make_program(
-    task: str, command_line: CommandLine, parts: _BundleParts, platform: Platform, script: str
+    task: str, command_line: CommandLine, bundle_parts: _BundleParts, platform: Platform, script: str
 ) -> dict[str, bytes]:
     """Return the files of the program that scores submissions on a platform, by name: settings, wheels and `script`.
 
     Raises InputError, which names the wheel, if one is missing.
     """
-    wheels = list(parts.starting_kit.wheels)
+    wheels = list(bundle_parts.starting_kit.wheels)
     wheels += contents.third_party_wheels(task, platform, command_line.get("--wheels"))
-    return contents.program_files(parts.settings, wheels, platform, script)
+    return contents.program_files(bundle_parts.settings, wheels, platform, script)
 
 
-def _endings_of_submissions(task: str) -> str:
-    """Return the endings of the files that participants may submit, as EvalAI lists them: `.tab, .txt`."""
+def _suffixes_of_submissions(task: str) -> str:
+    """Return the suffixes of the files that participants may submit, as EvalAI lists them: `.tab, .txt`."""
     if task == COLD_START:
         return ".tab, .txt, .tsv"
     return ", ".join(mode_named(task).endings)

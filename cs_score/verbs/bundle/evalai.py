@@ -47,11 +47,11 @@ _PHASE_SPLIT: Final[Mapping[str, Value]] = {
 
 
 class Challenge(Record):
-    """A challenge: the title, the day on which it starts, and the endings of files that participants may hand in."""
+    """A challenge: the title, the day on which it starts, and the suffixes of files that participants may hand in."""
 
     title: str
     start: str
-    endings: str
+    file_suffixes: str
 
 
 def evalai_files(
@@ -133,5 +133,5 @@ def _phase(challenge: Challenge) -> dict[str, Value]:
         "max_submissions_per_day": 3,
         "max_submissions_per_month": 30,
         "max_submissions": 30,
-        "allowed_submission_file_types": challenge.endings,
+        "allowed_submission_file_types": challenge.file_suffixes,
     }

@@ -98,6 +98,7 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission_fil
     """
     mode = mode_named(task).with_options(arguments)
     try:
+        # `mode.predictions` is the function that reads predictions.
         predictions = read_input(submission_file, "predictions", mode.predictions, has_lines=mode.has_lines)
         systems = mode.systems(predictions)
     except InputError as error:

@@ -89,12 +89,12 @@ LARGEST_GROUPS: Final = replace(
     GROUPS,
     title="Groups by the size of their contribution:",
     rows=_largest_group_shares,
-    shown=("contribution", "dimension", "group", "n", "a", "b"),
+    shown_keys=("contribution", "dimension", "group", "n", "a", "b"),
     split_by="",
 )
 RULES: Final = Layout(
     "rules", "Rows that change by one rule of the edition alone:", columns("rule", "rows", "which"), _rule_rows,
-    min_rows=1, longest=100,
+    min_rows=1, max_text_length=100,
 )  # fmt: skip
 LAYOUTS: Final[tuple[Layout, ...]] = (
     UNITS,

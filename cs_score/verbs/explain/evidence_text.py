@@ -134,5 +134,5 @@ def _own_scores(unit: ExplainedUnit, name: str, mode: Mode) -> list[str]:
 
 def _without_unit(layout: Layout) -> Layout:
     """Return a layout without the column of the unit's name, for a table with the mistakes of a single unit."""
-    keys = layout.shown or layout.keys
-    return replace(layout, shown=tuple([key for key in keys if key != "name"]))
+    keys = layout.shown_keys or layout.keys
+    return replace(layout, shown_keys=tuple([key for key in keys if key != "name"]))

@@ -51,10 +51,10 @@ def explain(
     """
     examination = Examination(result, task.measure_for(measure, result))
     if units:
-        return _explanation(examination, units=_explain_units(examination, units))
+        return _make_explanation(examination, units=_explain_units(examination, units))
     costs = examination.costs(examination.entries, progress)  # the largest first
     mistakes = [examination.mistake(cost) for cost in costs[:LARGEST_COSTS]]
-    return _explanation(examination, mistakes=tuple(mistakes))
+    return _make_explanation(examination, mistakes=tuple(mistakes))
 
 
 def _explain_units(examination: Examination, ids: Sequence[str | int]) -> tuple[ExplainedUnit, ...]:
@@ -65,7 +65,7 @@ def _explain_units(examination: Examination, ids: Sequence[str | int]) -> tuple[
     return examination.explain_units(positions)
 
 
-def _explanation(
+def _make_explanation(
     examination: Examination, units: tuple[ExplainedUnit, ...] = (), mistakes: tuple[EvidenceMistake, ...] = ()
 ) -> EvidenceExplanation:
     """Return the document of an explanation with explained units, or with the largest mistakes of the whole run.

@@ -350,8 +350,8 @@ class Builder:
         assertion = self._read_assertion(line, subject, is_inferred=is_inferred)
         if assertion is None:
             return None
-        if assertion.predicate.is_compared:
-            provenance = self._provenance_with_object_of_file(line, assertion)
+        if assertion.predicate.is_compared_with_earlier:
+            provenance = self._provenance_before_repair(line, assertion)
             if not self.repetitions.compare_with_earlier(assertion, provenance):
                 self._reject_repetition(assertion)
                 return None
@@ -421,7 +421,7 @@ class Builder:
         has_string = object_text.startswith(":String")
         return self._list_reader.read(text, has_event, has_string, predicate.is_mention)
 
-    def _provenance_with_object_of_file(self, line: KbLine, assertion: Assertion) -> ProvenanceList:
+    def _provenance_before_repair(self, line: KbLine, assertion: Assertion) -> ProvenanceList:
         """Return the provenance list of a line, read with the object in the file even if this object was repaired.
 
         The number of parts that a provenance should have depends on the object.

@@ -116,7 +116,7 @@ class KbPredicate(Record, eq=False):
     * `has_inverse`: its object may be the subject of its inverse.
     * `several_spans_report_count`: how often a provenance with several spans is reported; 0 if it may have several.
     * `is_repeatable`: assertions may be repeated.
-    * `is_compared`: assertions are compared with earlier ones.
+    * `is_compared_with_earlier`: assertions are compared with earlier ones.
     """
 
     name: str
@@ -133,7 +133,7 @@ class KbPredicate(Record, eq=False):
     has_inverse: bool
     several_spans_report_count: int
     is_repeatable: bool
-    is_compared: bool
+    is_compared_with_earlier: bool
 
 
 def inverse_of(predicate: Predicate) -> str:
@@ -405,7 +405,7 @@ def _make_kb_predicate(definition: Predicate, label: str) -> KbPredicate:
         has_inverse=has_node_object and definition.range <= NODE_TYPES,
         several_spans_report_count=len(one_span_names),
         is_repeatable=is_repeatable,
-        is_compared=definition.is_single_valued or not is_repeatable,
+        is_compared_with_earlier=definition.is_single_valued or not is_repeatable,
     )
 
 

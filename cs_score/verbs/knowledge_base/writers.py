@@ -126,7 +126,7 @@ def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     last file lists the groups of each event in all documents ("corpusLinking").
     """
     mentions = _MentionsOfFillers(kb)
-    # The ids of the groups of each event, one group for each document.
+    # The arguments of an event in one document are a group. These are the ids of each event's groups.
     groups_by_event: dict[str, list[str]] = defaultdict(list)
     for docid, arguments in _arguments_by_document(kb).items():
         numbered_arguments = _number_arguments(kb.run_id, docid, arguments)
@@ -712,7 +712,7 @@ class KbOutputs(Record):
                 write_whole(path, utf8_blocks(self._text_of_file(format_name, kb)))
             elif format_name == "eal":  # event arguments and their links
                 write_folder(path, ("arguments", "corpusLinking", "linking"), argument_files(kb))
-            elif format_name == "sen":  # sentiments
+            else:  # "sen", sentiments: `output_paths` allows no other format
                 write_folder(path, ("predicted-ere", "predicted-best"), sentiment_files(kb))
 
     def _text_of_file(self, format_name: str, kb: KnowledgeBase) -> Iterator[str]:

@@ -565,7 +565,7 @@ ASSESSORS_PRINTOUT: Final = Printout(
             Column("high", "High", meaning="of the interval that draws the assessor as well"),
         ),
         _rows_of_runs,
-        shown=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
+        shown_keys=("run", "first_rank", "first_score", "second_rank", "second_score", "low", "high"),
         row_selection="whole",
     ),
     _notes,

@@ -81,7 +81,10 @@ def _side_in_words(labels: Labels) -> str:
 
 
 class _PlacedLine(NamedTuple):
-    """A line that was counted, with its labels and its assessment, and the classes in which its query's lines are."""
+    """A line that was counted, with its labels and its assessment.
+
+    `placement` has the equivalence class in which each line of the query was placed.
+    """
 
     line: Response
     labels: Labels

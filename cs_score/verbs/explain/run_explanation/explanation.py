@@ -63,6 +63,7 @@ def explain(
         # else the headline measure.
         measure_name = str(indexed_run.measure or measure or scored.headline)
         explanation = _explanation_of_run(indexed_run, measure_name)
+        # A selector that names nothing has raised an error: without these items there was no selector.
         has_selectors = bool(lines or queries or classes or nodes)
         if not has_selectors:
             return replace(explanation, overview=explain_run(indexed_run))
@@ -90,9 +91,9 @@ def _explanation_of_run(indexed_run: IndexedRun, measure_name: str) -> document.
         origin=scored.origin,
         run=scored.run_id,
         score=score,
-        scores={} if indexed_run.fatal else scored.result.scores,
+        scores={} if indexed_run.fatal_error else scored.result.scores,
         undefined=scored.result.undefined or UNSET,
-        fatal=None if indexed_run.fatal is None else str(indexed_run.fatal),
+        fatal=None if indexed_run.fatal_error is None else str(indexed_run.fatal_error),
         overview=None,
         lines=(),
         queries=(),

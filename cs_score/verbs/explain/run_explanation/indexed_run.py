@@ -373,9 +373,9 @@ class _LdcRows:
 class IndexedRun:
     """A scored run to explain: its queries, lines and problems, and the effects of changes on its scores.
 
-    If nothing could be scored, `fatal` is the error, and there are no rows and perhaps no units. `measure` is the main
-    measure by which effects are given, None if there are no scores; `measures` are all such measures. `files` are the
-    run files by name, `unit_by_id` the results of units, and `nodes` the nodes of the run.
+    If nothing could be scored, `fatal_error` is the error, and there are no rows and perhaps no units. `measure` is the
+    main measure by which effects are given, None if there are no scores; `measures` are all such measures. `files` are
+    the run files by name, `unit_by_id` the results of units, and `nodes` the nodes of the run.
     """
 
     def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:
@@ -390,8 +390,8 @@ class IndexedRun:
         self.edition = scored.run.gold.query_set.edition
         # An error that stopped scoring after there were scores is not fatal.
         has_scores = bool(scored.result.tables.sf.rows)
-        self.fatal = None if has_scores else scored.stopping_error
-        self.measure = None if self.fatal else scored.measure(measure)
+        self.fatal_error = None if has_scores else scored.stopping_error
+        self.measure = None if self.fatal_error else scored.measure(measure)
         self.measures = self._measures_of_effects()
         self.unit_by_id = {unit.id: unit for unit in scored.result.units}
         self.nodes = RunNodes(self.run.links.lines_by_node, self.run.limits.justifications_per_node)

@@ -88,9 +88,9 @@ def _why_stopped(line: Response, indexed_query: IndexedQuery) -> str | None:
         explained_run = indexed_run.scored.run_id
         return f"it belongs to run {line.run_id}; this is about run {explained_run} (--run {line.run_id})"
     if unit.id not in indexed_run.unit_by_id:  # its unit was not scored: perhaps an error stopped scoring before
-        if indexed_run.fatal is None:
+        if indexed_run.fatal_error is None:
             return "its query is not among those to score"
-        return f"nothing was scored: {indexed_run.fatal}"
+        return f"nothing was scored: {indexed_run.fatal_error}"
     if unit.matching_error is not None:
         return f"it could not be matched: {unit.matching_error}"
     if indexed_query.result.counting_error is not None:
@@ -231,7 +231,7 @@ def _pool_places_of_parent_answer(query: LinkedQuery, indexed_run: IndexedRun) -
 def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
     """Return the reason why a query is not scored; None if it is scored."""
     if not indexed_run.query(query.base_id).is_scored:
-        return "nothing was scored" if indexed_run.fatal else "its query is not among those to score"
+        return "nothing was scored" if indexed_run.fatal_error else "its query is not among those to score"
     hop_limit = indexed_run.run.gold.hop_limit_by_id[query.base_id]
     if query.level > hop_limit:
         return f"hops beyond {hop_limit} are not scored for this query"

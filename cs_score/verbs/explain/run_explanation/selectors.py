@@ -34,7 +34,7 @@ class Selectors:
         self._indexed_run = indexed_run
         self._links = indexed_run.run.links
         self._query_by_id = indexed_run.run.gold.query_set.by_id
-        self._why_stopped = None if indexed_run.fatal is None else f"scoring stopped: {indexed_run.fatal}"
+        self._why_stopped = None if indexed_run.fatal_error is None else f"scoring stopped: {indexed_run.fatal_error}"
 
     # -- Lines
 
@@ -85,8 +85,8 @@ class Selectors:
         problem = f"there is no line {selector} to explain"
         if not files:
             problem = self._no_such_file(file_name)
-        if self._indexed_run.fatal:
-            return InputError(problem, remedy=f"reading stopped: {self._indexed_run.fatal}")
+        if self._indexed_run.fatal_error:
+            return InputError(problem, remedy=f"reading stopped: {self._indexed_run.fatal_error}")
         possible_files = files or self._indexed_run.files.values()
         ranges = [f"{file.name} has lines 1 to {file.last_number}" for file in possible_files]
         return InputError(problem, remedy=", ".join(ranges) or "no run was loaded")
