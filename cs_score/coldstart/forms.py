@@ -324,6 +324,7 @@ def _columns_of_words(words: Sequence[str], layout: Schema) -> list[str]:
 def _awk_command_for_words(layout: Schema) -> str:
     """Return a command with awk that replaces the blanks between columns by tabs, and keeps those in the answer.
 
+    At least one column of the layout follows the answer.
     If the answer is the third of five columns, the program is
     `{v = $3; for (i = 4; i <= NF - 2; i++) v = v " " $i; print $1, $2, v, $(NF-1), $NF}`. The variable `v` is the
     answer: all words from the third one to the third from last.
@@ -340,7 +341,8 @@ def _awk_command_for_words(layout: Schema) -> str:
     # The loop goes over the other words of the answer, up to the field before the last columns.
     next_words = f"i = {first_word + 1}; i <= NF - {count_after_answer}; i++"
     join_answer = f'v = ${first_word}; for ({next_words}) v = v " " $i'
-    return f"awk -v OFS='\\t' '{{{join_answer}; print {all_fields}}}'"
+    program = "{" + join_answer + "; print " + all_fields + "}"
+    return rf"awk -v OFS='\t' '{program}'"
 
 
 NIL: Final = "NIL"

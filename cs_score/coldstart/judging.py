@@ -902,7 +902,8 @@ class Counting:
         """Label right responses as duplicates of `kept_response`, and return the responses that are still right.
 
         `kept_response` is still right. The duplicates are still right only if the policy counts duplicates as right.
-        They are added to `row.redundant`, and the response that they repeat to `repeated_response_by_index`.
+        They are added to `row.redundant` (the tables call duplicates redundant), and the response that they repeat to
+        `repeated_response_by_index`.
         """
         duplicate_labels = (REDUNDANT, self._duplicate_side)
         for duplicate in duplicates:

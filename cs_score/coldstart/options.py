@@ -404,7 +404,7 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
         raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{suggestion}")
     if mention_types == AS_GIVEN:
         return edition
-    # Only editions that ignore nominal answers by node need a mention type; the others judge line by line.
+    # Such an edition judges each nominal answer by itself. Only editions that ignore whole nodes need mention types.
     if edition.ignores_each_nominal:
         problem = f"{edition.name} scores pools without mention types as they are"
         raise UsageError(f"--mention-types is for {LATEST.name}: {problem}")

@@ -164,7 +164,7 @@ class TableLayout:
         `name` is the name of the column's field. Each cell has the `prefix` before its text.
         """
         is_shown = name in self._width_by_name
-        if not is_shown:  # the cells of this column stay empty
+        if not is_shown:  # such a column has no width, and its cells have no text after the prefix
             return [prefix] * len(rows)
         values = self._column_values(self._field_by_name[name], rows)
         # Most columns repeat few values; each value is formatted and padded once.
@@ -228,7 +228,7 @@ def _table_texts(run: ScoredRun, chosen_columns: ColumnLayout) -> Iterator[tuple
     The text is empty if the run does not have the table. The columns of a table are at least as wide as in the tables
     before it.
     """
-    # It remembers the width of each column from table to table.
+    # The layout widens its columns with each table, so the texts must be made in the order of the tables.
     widening_layout = TableLayout(SCORE_FIELDS, chosen_columns.fields, run.run_id, chosen_columns.is_tab_separated)
     tables_with_fields = (
         ("sf", run.tables.sf, chosen_columns.fields),
@@ -279,18 +279,22 @@ def averages_text(run: ScoredRun) -> str:
 
 
 def _average_precision_sections(
-    run: ScoredRun, scores: AveragePrecision, chosen_columns: ColumnLayout
+    run: ScoredRun, average_precision: AveragePrecision, chosen_columns: ColumnLayout
 ) -> Iterator[str]:
     """Yield the sections of the file `.ap` of one run: a table for each variant, then a summary of their averages.
 
-    As in the reference, the rows of every run show the id of the first run in the input, which is `scores.run_id`. Only
-    the tables of this first run have averages.
+    As in the reference, the rows of every run show the id of the first run in the input: `average_precision.run_id`.
+    Only the tables of this first run have averages.
     """
     fields = tuple(AP_FIELDS)
-    table_layout = TableLayout(AP_FIELDS, fields, scores.run_id, chosen_columns.is_tab_separated)
-    is_first_run = scores.run_id == run.run_id
-    averages_by_variant = {variant: table.macro if is_first_run else () for variant, table in scores.variants}
-    for variant, table in scores.variants:
+    first_run_id = average_precision.run_id
+    table_layout = TableLayout(AP_FIELDS, fields, first_run_id, chosen_columns.is_tab_separated)
+    # Later runs have no averages, neither below the tables nor in the summary.
+    has_averages = run.run_id == first_run_id
+    averages_by_variant = {
+        variant: table.macro if has_averages else () for variant, table in average_precision.variants
+    }
+    for variant, table in average_precision.variants:
         table_text = _table_with_header(table_layout, fields, table.rows, averages_by_variant[variant])
         yield f"{AP_TITLES[variant]}\n\n{table_text}\n"
     summary_bodies = []
@@ -456,26 +460,28 @@ _NO_CLASS: Final = "\n"  # the list of the classes of a ranking that has none
 
 
 def responses_text(
-    tallies: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first_run: bool = True
+    tallies_with_results: Iterable[tuple[Tally, UnitResult]], edition: Edition = LATEST, *, is_first_run: bool = True
 ) -> Iterator[str]:
     """Yield the first part of `.debug`: how each response was assessed, and what it counted as (its labels).
 
     A tally is a row of the tables with the responses that it counts; each tally's text begins with its name.
-    `tallies` has each tally with the result of its unit, which has the assessments and labels. Responses are left out
-    if they have no label besides their category. `is_first_run` says that no other run of the call was scored before.
+    `tallies_with_results` has each tally with the result of its unit: the assessments and labels of its responses.
+    Responses are left out if they have no label besides their category. `is_first_run` says that no other run of the
+    call was scored before.
     """
     # Some editions show neither a hyphen nor a category for unassessed lines of nodes, except in the first run.
     hides_unassessed = edition.hides_later_unassessed and not is_first_run
-    for tally, unit in tallies:
+    for tally, result in tallies_with_results:
         yield f"{_DOUBLE_LINE}{tally.name}\n"
-        for response, labels in _sorted_by_line_number(tally.responses, unit.labels_by_index):
-            assessment = unit.assessment_by_index.get(response.index)
-            hides_hyphen = hides_unassessed and assessment is None and response.node is not None
-            category = "" if hides_hyphen else pre_policy_category(assessment)
+        for response, labels in _sorted_by_line_number(tally.responses, result.labels_by_index):
+            assessment = result.assessment_by_index.get(response.index)
+            # The text of such a response has neither the hyphen for a missing assessment nor a category.
+            is_hidden = hides_unassessed and assessment is None and response.node is not None
+            category = "" if is_hidden else pre_policy_category(assessment)
             other_labels = _labels_text(labels, category)
             if other_labels:
                 yield (
-                    f"{_response_text(response, assessment, edition, hides_hyphen)}"
+                    f"{_response_text(response, assessment, edition, is_hidden)}"
                     f"\tPREPOLICY ASSESSMENT:\t{category}\n\tPOSTPOLICY ASSESSMENT:\t{other_labels}\n{_DOTTED_LINE}"
                 )
 
@@ -656,14 +662,14 @@ def params_text(words: Iterable[str], folder: str, categories_by_side: Mapping[s
 def params_text_of_options(
     options: Options,
     switches: Iterable[str],
-    rest: Iterable[str],
+    words_after_policy: Iterable[str],
     folder: str,
     policy_texts: Mapping[str, str] | None = None,
 ) -> str:
     """Return the content of `.params` for scores that no command line asked for.
 
     A command line that would give these scores is made of the words `switches`, the limits and the policy in the
-    options, and the words of the `rest`. `policy_texts` has the categories of each side of the policy as they were
+    options, and the `words_after_policy`. `policy_texts` has the categories of each side of the policy as they were
     typed; by default it is made from the options.
     """
     import shlex  # imported only here: a bare call does not need it, and starts faster
@@ -675,7 +681,7 @@ def params_text_of_options(
         words += ["-justifications", str(options.justifications)]
     for side, text in policy_texts.items():
         words += [f"-{side.lower()}", text]
-    words += rest
+    words += words_after_policy
     quoted_words = [shlex.quote(word) for word in words]
     return params_text(quoted_words, folder, policy_texts, has_samples=not is_left_out(options.samples))
 
@@ -737,7 +743,7 @@ def _pieces_of_run(
     """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
 
     If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
-    call, from 0.
+    call, from 0. The debug file gets two pieces of each run: its responses before the tables, its rankings after them.
     """
     # The blocks of responses and rankings are bytes already; texts of tables are encoded here.
     response_blocks = _response_blocks(run, edition, is_first_run=run_number == 0)
@@ -867,7 +873,8 @@ def file_blocks(
     If scoring was stopped, only the complete files are yielded: those to which every run has added its piece. The
     options, and whether there are intervals, decide which files the call has at all.
     """
-    # A piece belongs to one file and one run. The pieces of a file are joined in the order of the runs.
+    # The pieces come run by run, but the files are yielded one by one: all pieces are gathered first. The pieces
+    # of a file are joined in the order of the runs.
     pieces = list(_file_pieces(result, chosen_columns, params_content, intervals))
     switches = _switches_of_files(result.options, has_intervals=bool(intervals))
     for output in written_outputs(switches, result.options.edition):

@@ -90,8 +90,8 @@ def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
     base_ids = {query.base_id for query in sorted_queries}
     if len(base_ids) < len(sorted_queries):
         return None
-    enough_queries = math.ceil(_count_answerable(sorted_queries) / parts)
-    queries_by_part = _fill_parts(_group_by_id_prefix(sorted_queries), enough_queries)
+    queries_per_part = math.ceil(_count_answerable(sorted_queries) / parts)  # counts queries that lines may answer
+    queries_by_part = _fill_parts(_group_by_id_prefix(sorted_queries), queries_per_part)
     part_by_query_id = _part_by_query_id(queries_by_part)
     id_lengths = sorted({len(query_id) for query_id in part_by_query_id}, reverse=True)
     return QueryDivision(queries=queries_by_part, part_by_query_id=part_by_query_id, id_lengths=id_lengths)
@@ -120,16 +120,16 @@ def _group_by_id_prefix(sorted_queries: Iterable[Query]) -> list[list[Query]]:
     return groups
 
 
-def _fill_parts(groups: Iterable[Sequence[Query]], enough_queries: int) -> list[dict[str, Query]]:
+def _fill_parts(groups: Iterable[Sequence[Query]], queries_per_part: int) -> list[dict[str, Query]]:
     """Return the queries of each part by short id; the queries of one group are in the same part.
 
-    A part gets groups until it has at least `enough_queries` queries that lines may answer. `enough_queries` is 0 if
-    lines can answer no query; then there is one part with all queries.
+    A part gets groups until it has at least `queries_per_part` queries that lines may answer. The number is 0 if lines
+    can answer no query; then there is one part with all queries.
     """
     queries_by_part: list[dict[str, Query]] = [{}]
     query_count_in_part = 0
     for group in groups:
-        is_part_full = enough_queries > 0 and query_count_in_part >= enough_queries
+        is_part_full = queries_per_part > 0 and query_count_in_part >= queries_per_part
         if is_part_full:
             queries_by_part.append({})
             query_count_in_part = 0
@@ -173,11 +173,11 @@ def _divide_file(loading: Loading, file: Input, division: QueryDivision) -> Divi
 
     Its layout, remarks on it and its digest are added to `loading`.
     """
-    # The file is opened twice: the first line tells the layout, then all lines are divided.
+    # The file is opened twice: first its layout is read from its first line, then all lines are divided.
     with open_source(file) as source:
         tab_file = read_tab_file(source, loading.problems, edition=loading.query_set.edition)
     with open_source(file) as source:
-        if tab_file is None:  # the file is empty, but its digest belongs to the inputs
+        if tab_file is None:  # an empty file has no lines, but its digest stands among those of the inputs
             loading.digests.append(source.digest(RUN))
             return None
         schema = tab_file.schema
@@ -192,6 +192,7 @@ def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> li
 
     Only the column with the query id is read. In assessments it also has the slot, separated by a colon.
     """
+    # In runs of all layouts the query id is the first column.
     query_position = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks_by_part: list[list[Block]] = [[] for _ in division.queries]
     lines_before = 0
@@ -210,16 +211,18 @@ def _parts_of_lines(lines: Iterable[bytes], query_position: int, division: Query
     A line without this column, or with an unknown query, belongs to the first part, whose number is 0.
     """
     parts = []
-    first_hop_id: bytes | None = None
+    first_hop_id: bytes | None = None  # of the line before
     part = 0
     for line in lines:
         columns = line.split(b"\t", query_position + 1)
         # In assessments a colon and the slot follow the query id; they are cut off.
         query_id = columns[query_position].partition(b":")[0] if len(columns) > query_position else b""
+        # The id of a follow-on query is longer by the follow-on part. A short id leaves an empty parent id.
         parent_id = query_id[:-_FOLLOW_ON_LENGTH]
-        # Here `first_hop_id` and `part` are those of the line before. Most lines answer the same query as the line
-        # before, or a follow-on query about an answer to that query, whose id is longer by the follow-on part.
-        if query_id != first_hop_id and parent_id != first_hop_id:
+        # Most lines answer the same query as the line before, or a follow-on query about an answer to that query.
+        # They belong to the same part, and no query is looked up.
+        has_query_of_line_before = first_hop_id in (query_id, parent_id)
+        if not has_query_of_line_before:
             first_hop_id, part = division.find_first_hop_query(query_id)
         parts.append(part)
     return parts
@@ -294,8 +297,8 @@ def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: 
     and the result refers to them. Returns None if the files must be scored in one piece. Raises OutputError if the
     texts cannot be written.
     """
-    # Chosen run ids may leave out the run of the lines, or add runs without lines; parts know only runs with lines.
-    # Editions that write the report before they score anything need the errors of all lines first.
+    # With `-runids` the scored runs may differ from the runs in the files, and a part sees only the latter. Editions
+    # that write the report before they score anything need the errors of all lines first.
     if gold.options.runids is not None or gold.query_set.edition.reports_before_scoring:
         return None
     division = divide_queries(gold.query_set, parts)
@@ -328,9 +331,10 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
         raise NeedsWholeError
     (run_id,) = whole.run_ids
 
-    # Compute the averages from the rows of all parts, as if the run had been scored in one piece.
-    run = run_of(task.gold, loading, task.gold.options.justifications)
-    scorer = CallScorer(run, task.gold.options.policy, loading.problems)
+    # Compute the averages from the rows of all parts, as if the run had been scored in one piece. The lines were loaded
+    # with the parts: here the run has none, and the scorer only makes averages and remarks.
+    run_without_lines = run_of(task.gold, loading, task.gold.options.justifications)
+    scorer = CallScorer(run_without_lines, task.gold.options.policy, loading.problems)
     scorer.remark_on_matches(run_id, whole.line_count, whole.has_match)
     ranking_rows = RankingRows(whole.ap_rows, whole.has_ranked_nodes)
     results = list(scorer.results_by_stage(run_id, whole.rows, ranking_rows=ranking_rows))
@@ -404,6 +408,7 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
     try:
         with paused_garbage_collection():
             run = _load_part(task, part)
+            # The id of the first run is enough: if there are several runs, the files are scored in one piece instead.
             run_id = next(iter(run.lines_by_run_and_unit), "")
             units = CallScorer(run, run.gold.options.policy, run.problems).score_units(run_id)
             rankings = rankings_of(units)
@@ -449,7 +454,7 @@ def _load_part(task: _PartTask, part: int) -> Run:
     for file in task.files:
         _load_lines(loading, file, file.blocks[part])
     run = run_of(gold, loading, gold.options.justifications)
-    # While lines are loaded, the rules of discarding lines notice lines whose fate depends on lines of other queries.
+    # Loading lines sets this flag of the rules: lines of other queries decide whether some line is discarded.
     if loading.discard_rules.has_lines_depending_on_other_queries or _depends_on_other_parts(run):
         raise NeedsWholeError
     return run
@@ -474,7 +479,7 @@ def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) ->
         file.name,
         column_count=len(file.schema.columns),
         problems=loading.problems,
-        unread_lines=[],
+        unread_lines=[],  # this list is filled, but only remarks on whole files need it
         edition=loading.query_set.edition,
     )
     loading.load_lines(TabFile(file.name, file.schema, lines))

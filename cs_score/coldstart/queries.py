@@ -377,10 +377,11 @@ def build_query_set(
         warn_of_unknown_languages(query, problems, edition=edition)
         # The reference reports the slots again for each entry point.
         report_unknown_slots(query, problems, report_count=len(query.entry_points), edition=edition)
-        expansions = _expand_entry_points(query, id_base, edition)
-        # The expansion of a slot-filling query has the same id as the query, and must replace it.
-        query_by_id[query.short_id] = replace(query, expansion_ids=tuple(expansions))
-        query_by_id.update(expansions)
+        expansion_by_id = _expand_entry_points(query, id_base, edition)
+        # An LDC query stays in the dictionary beside its expansions. A slot-filling query has a single expansion with
+        # its own id, which must replace it: the expansions are added last.
+        query_by_id[query.short_id] = replace(query, expansion_ids=tuple(expansion_by_id))
+        query_by_id.update(expansion_by_id)
     ldc_ids = _ldc_id_by_query(query_by_id)
     return QuerySet(by_id=query_by_id, ldc_id_by_query=ldc_ids, was_expanded=True, edition=edition)
 
@@ -620,6 +621,7 @@ class _QueryReader:
         fields, entry_points = self._read_fields(body_without_mentions, place)
         slots = self._slots_of(fields)
         # Query files have <slot0>, <slot1>, ... for the hops. Older files have <slot> for the first hop instead.
+        # Without <slot0> a query with <slot1> still has slots: the first one is then filled in as an empty text.
         lacks_slot0 = bool(slots) and "SLOT0" not in fields
         has_only_slot_tag = not slots and "SLOT" in fields
         query = Query(
@@ -682,13 +684,13 @@ class _QueryReader:
     def _add_field(self, fields: dict[str, str], tag: str, value: str, place: Place) -> None:
         """Add the value of a tag to the fields of a query, or report an unknown or repeated tag.
 
-        `fields` has the values of the tags before, by tag in capitals. A known slot in `<slot0>` is also the value of
-        the older tag `<slot>`.
+        `fields` has the values of the query's earlier tags, by tag in capitals. A known slot in `<slot0>` is also the
+        value of the older tag `<slot>`.
         """
         if tag not in _KNOWN_TAGS:
             self._problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
             return
-        # In the reference the field ENTRYPOINTS is set before any tag is read, so that a tag of this name is repeated.
+        # The reference sets the field ENTRYPOINTS before it reads any tag: a tag of this name counts as repeated.
         if tag == "ENTRYPOINTS" or tag in fields:
             self._problems.add("DUPLICATE_QUERY_FIELD", tag, place=place)
             return
@@ -712,7 +714,7 @@ class _QueryReader:
         span = Span(docid=entry_point.docid or "", start=entry_point.start or "", end=entry_point.end or "")
         self._texts_with_outer_blanks += [text for text in span if text != text.strip()]
         for problem in self._span_problems(span):
-            detail = Detail(None, problem.text, problem.repaired_text)
+            detail = Detail(text=problem.text, repaired=problem.repaired_text)
             self._problems.add(problem.code, *problem.arguments, place=place, detail=detail)
         return entry_point
 
@@ -727,8 +729,9 @@ class _QueryReader:
         if len(legal_offsets) == 2:  # the start and the end are both legal
             shorter_span, length_problems = cut_span(span, self._edition.longest_span)
             problems += length_problems
-            if shorter_span is not None:
+            if shorter_span is not None:  # None if the span ends before it starts
                 legal_offsets = (shorter_span.start, shorter_span.end)
+        # An excessive span is cut first, and the offsets of the shorter span are compared with the document.
         if self._length_by_document is not None:
             problems += outside_document(span, legal_offsets, self._length_by_document)
         return problems
@@ -768,7 +771,9 @@ def load_queries(
         queries = [query for query in queries if not query.has_only_slot_tag]
     if loading.names and not queries:
         all_names = ", ".join(loading.names)
-        problems.add("NO_QUERIES_LOADED", place=Place(all_names, 0, f"files({all_names})"))
+        # The problem is about all files together, and about no line of them: the reference prints `files(...)` instead.
+        place = Place(all_names, 0, f"files({all_names})")
+        problems.add("NO_QUERIES_LOADED", place=place)
     remarks = loading.remarks + _remarks_on_repeated_ids(queries)
     query_set = build_query_set(queries, id_base, problems, edition)
     return QueryFiles(query_set, remarks, loading.digests)
@@ -904,6 +909,7 @@ def select_queries(
         items = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
         return _select_items(items, queries, problems, file=None)
     items = _listed_in_file(query_selection if list_file is None else list_file)
+    # Messages name the file as the user typed it, also if its content came from `list_file`.
     return _select_items(items, queries, problems, file=query_selection)
 
 
@@ -967,6 +973,8 @@ def _select_items(
         query = _listed_query(item, queries, problems, file)
         if query is not None:
             hop_limit = _hop_limit(item, len(query.slots) - 1, file)
+            # A query made from an LDC query keeps the limit that an earlier item gave it. An item with the query's own
+            # id replaces an earlier limit.
             limit_by_selected_id = _hop_limits_of_query(query, hop_limit, hop_limit_by_id)
             hop_limit_by_id.update(limit_by_selected_id)
             selected_queries.append(_SelectedQuery(item, query, limit_by_selected_id))
@@ -1008,11 +1016,12 @@ def _remarks_on_hops(selected_queries: Sequence[_SelectedQuery], file: str | Non
     remarks = []
     items_with_empty_limit = [selected.item for selected in selected_queries if selected.is_cut_by_empty_limit]
     if items_with_empty_limit:
-        # These items are lines of a file, which begin with an LDC id; the items below may be ids in the switch itself.
+        # Only a line of a file can have an empty limit. The line begins with an LDC id, and the remark names this id.
         names = join_first(dict.fromkeys(item.ldc_id or item.text for item in items_with_empty_limit))
         remarks.append(f"{names}: hop 0 only (the third column of {file})")
     expanded_items = [selected.item for selected in selected_queries if selected.is_cut_by_expansion]
     if expanded_items:
+        # These items may also be ids typed after the switch, without an LDC id before them: the remark names the text.
         names = join_first(dict.fromkeys(item.text for item in expanded_items))
         remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
     return remarks
@@ -1025,11 +1034,11 @@ def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, f
     illegal id.
     """
     if file is None:
-        remedy = f"no file is called {item.text}, so it was taken for the id of a query"
-        parts = read_query_id(item.text, remedy, file="-queries")
+        advice = f"no file is called {item.text}, so it was taken for the id of a query"
+        parts = read_query_id(item.text, advice, file="-queries")
     else:
-        remedy = "each line needs two columns, an LDC id and a slot-filling query id"
-        parts = read_query_id(item.text, remedy, file=file, place=item.place)
+        advice = "each line needs two columns, an LDC id and a slot-filling query id"
+        parts = read_query_id(item.text, advice, file=file, place=item.place)
     query = queries.by_id.get(parts.short_id)
     if query is None:
         problems.add("UNKNOWN_QUERY_ID_WARNING", parts.short_id)

@@ -70,6 +70,8 @@ def bootstrap(
     texts_in_order = [value_texts_by_code[code] for code in VALUE_CODES]
     values_of_samples = tuple(zip(*texts_in_order))
     limits = []
+    # A code such as `ALLEP_LDCMAXI_Mi_0_P` names a choice of entry points, a table, an average, a level and a metric.
+    # The reference writes values in the order of VALUE_CODES, but limits sorted by the texts of the codes.
     for code in sorted(VALUE_CODES, key=str):
         # The tables of the run itself count all entry points (ALLEP); values of first entry points have no own score.
         has_own_score = code.entry_points == "ALLEP" and code.metric in shown_metrics
@@ -332,7 +334,9 @@ class _ResampledRows:
         averages: _Averages = {}
         for level in LEVELS:
             right, answered, truth = sums[level].T
+            # `divide` divides whole arrays, and gives 0 where the divisor is 0.
             scores = np.stack(precision_recall_f1(right, answered, truth, divide), axis=1)  # (samples, metrics)
+            # The key is the code of the average (`Mi`: micro) and of the level.
             averages["Mi", level] = _SampleScores(scores, has_rows[level])
         return averages
 
@@ -348,6 +352,7 @@ class _ResampledRows:
         has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
         for row in mean_rows:
             levels = _level_codes(row.level)
+            # In each sample, the scores are added to the sums once for each draw of the row.
             _add_scores([sums[level] for level in levels], row)
             for level in levels:
                 divisors[level] += np.where(row.has_truth, row.draw_counts, 0)

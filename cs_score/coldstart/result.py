@@ -133,7 +133,8 @@ def in_printing_order(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
 def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow:
     """Return the row that shows these counts, and the precision, recall and F1 that follow from them.
 
-    By default `level` is the hop of the class, which is the number of colons in its name.
+    `name` is the name of the query or class above the counted classes. By default `level` is their hop, the number of
+    colons in `name`: 0 for the query `Q`, 1 for its class `Q:1`.
     """
     if level is None:
         level = str(name.count(":"))
@@ -336,6 +337,7 @@ def average_precision_of(
     ldc_queries = _group_by_ldc_query(sf, queries)
     ldc_mean = None
     if queries.ldc_id_by_query:
+        # Rows with the same name keep their order when they are sorted by name: they stand in order of their level.
         mean_rows = sorted(ldc_means(ldc_queries), key=lambda row: row.level)
         ldc_mean = averaged_table(in_printing_order(mean_rows), are_levels_pooled=are_levels_pooled)
     return AveragePrecision(

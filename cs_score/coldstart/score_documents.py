@@ -216,6 +216,7 @@ def document_of(
     """
     origin = result.origin
     if intervals:
+        # The intervals of all runs have the same settings.
         origin = origin.with_option("bootstrap", to_builtins(intervals[0].resampling))
     return RunScoresDocument(
         task=COLD_START_MODE,
@@ -619,7 +620,9 @@ def _remark_lines(scores: RunScoresDocument) -> list[str]:
     """
     indent = " " * 11
     lines: list[str] = []
-    if scores.measure and len(scores.measures or ()) != 1:  # a single measure is not called the headline
+    # `measures` are the measures that were chosen, if any; a single one of them is not called the headline.
+    chosen_measures = scores.measures or ()
+    if scores.measure and len(chosen_measures) != 1:
         lines += wrap_lines(f"headline   {scores.measure}: {HEADLINE_REASONS[scores.measure]}", indent)
     for remark in undefined_remarks(scores):
         lines += wrap_lines(f"undefined  {remark}", indent)
@@ -718,9 +721,9 @@ def scores_markdown(scores: RunScoresDocument) -> str:
 
 
 def scores_latex(scores: RunScoresDocument) -> str:
-    """Return chosen scores as a `tabular` of LaTeX between comments and sentences on intervals.
+    """Return chosen scores as a `tabular` of LaTeX, with comments before it and sentences on intervals after it.
 
-    The comments have the packages that are needed, the measures without value, and the signatures of the scores.
+    The comments name the LaTeX package of the table, the measures without value, and the signatures of the scores.
     """
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]

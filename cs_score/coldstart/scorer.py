@@ -282,6 +282,7 @@ class CallScorer:
         self._loaded_runs = loaded_runs
         self._gold = loaded_runs.gold
         self._problems = problems
+        # The option `justifications` has the limits on justifications.
         self.options = replace(loaded_runs.gold.options, policy=policy, justifications=loaded_runs.limits)
         self.edition = loaded_runs.gold.query_set.edition
         self.remarks = [*loaded_runs.remarks, *_remarks_on_call(loaded_runs, policy)]
@@ -418,13 +419,15 @@ class CallScorer:
             result = self._with_average_precision(result, ranking_rows)
             yield result
         samples_name = self.options.samples
-        if samples_name is not None and not is_left_out(samples_name):  # with `-samples 0`, nothing is resampled
+        # Nothing is resampled without the switch `-samples` (None), or with `-samples 0` (`is_left_out`).
+        if samples_name is not None and not is_left_out(samples_name):
             yield self._with_bootstrap(result, samples_name)
 
     def _with_tables(self, run_id: str, rows: Iterable[ScoreRow], units: Sequence[UnitResult]) -> ScoredRun:
         """Return the result of a run with its tables of precision and recall, without average precision.
 
-        `rows` are the rows of slot-filling scores in printing order, and `units` are the results of the units.
+        `rows` are the rows of slot-filling scores in printing order, and `units` are the results of the units. The
+        result also has the cluster of each query: the id of its LDC query, since such queries are resampled together.
         """
         gold = self._gold
         sf = averaged_table(rows)
@@ -445,7 +448,9 @@ class CallScorer:
         """
         rankings = rankings_of(run.units)
         if ranking_rows is None:
-            has_ranked_nodes = self._has_ranked_line(run.run_id, run.cluster_by_query)
+            # The rankings also have nodes of earlier runs: the run's own lines tell whether it has a node for any of
+            # the scored queries, whose ids are the keys of `cluster_by_query`.
+            has_ranked_nodes = self._has_ranked_line(run.run_id, query_ids=run.cluster_by_query)
             ranking_rows = RankingRows(ranked_rows(rankings), has_ranked_nodes)
         # The rows of all runs of a call have the same run id, as in the reference; the scores belong to this run.
         printed_run_id = self._run_id_in_rankings(run.run_id)
@@ -506,6 +511,7 @@ class CallScorer:
         bootstrap = resampling.bootstrap(
             run.tables, run.tables.score_by_measure, sample_file.samples, self.options.metrics
         )
+        # This concerns the runs scored after this one; the result of this run has all its queries.
         self._narrow_to_last_sample(sample_file.samples)
         return replace(run, bootstrap=bootstrap)
 
@@ -596,6 +602,7 @@ def score_runs(
         if not loaded_runs.run_ids:
             scorer.remarks.append(_remark_on_missing_run(loaded_runs))
         for run_id in loaded_runs.run_ids:
+            # This adds the run's result to `results` after each stage, so that it is there if a later stage fails.
             scorer.score_by_stage(run_id, results)
     except InputError as error:
         raise ScoringStopped(error, scorer.result(results)) from None
@@ -678,8 +685,8 @@ def _count_unit(
     """Label and count the lines of each query of a unit, and return the result of the unit without rankings.
 
     `matching_result` has the assessments of the lines, and `gold_of_queries` has the ground truth of each query. The
-    result also has the assessments and labels of the lines of runs that were scored before, because their nodes are
-    ranked, too.
+    result also has the assessments and labels of the lines of runs that were scored before: the nodes of all runs are
+    ranked together, as in the reference.
     """
     labels_by_index: dict[int, Labels] = {}
     assessment_by_index = matching_result.assessment_by_index
@@ -690,7 +697,7 @@ def _count_unit(
         matching_result.assessment_by_index,  # only lines of this run are counted
         policy,
         unit.run.limits.justifications_per_node,
-        labels_by_index,  # labels are added to it
+        labels_by_index,  # `_count_query` adds the labels of this run
         unit.gold.query_set.edition,
     )
     query_results = tuple([_count_query(unit, gold, counting) for gold in gold_of_queries])
@@ -1010,7 +1017,7 @@ def _with_joint_origin(
     options = joined.options
     if any(run.shares_file for run in runs):
         # Several runs of one file: the options name the chosen runs. The file was read once for each of its runs, but
-        # the origin names it once. Files with one run each are all different inputs.
+        # the origin names it once. Files with one run each were read once, and nothing is repeated there.
         options = replace(options, runids=tuple(run.run_id for run in runs))
         inputs = list(dict.fromkeys(inputs))
     origin = origin_of(options, inputs, joined.has_ldc_index, are_runs_validated=are_runs_validated)

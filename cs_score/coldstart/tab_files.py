@@ -71,7 +71,8 @@ def read_tab_file(
     InputError if the layout is unknown, if all lines are blank or comments, and if the bytes are not UTF-8. The last of
     these errors may be raised later, while the lines are read.
     """
-    # This list is filled with the first block, and `unread_lines` with lines that do not count, while lines are read.
+    # Nothing is read yet: `_numbered_lines` puts the first block of the file into this list when the first line is
+    # asked for. `unread_lines` gets the lines that do not count, as they are read.
     first_block: list[bytes] = []
     numbered_lines = _numbered_lines(source, first_block)
     if allow_comments:
@@ -189,8 +190,9 @@ def accepted_lines(
     new_lines = _new_lines(lines, file_name, problems, unread_lines, keeps_repetitions=edition.keeps_repeated_lines)
     for number, text in new_lines:
         columns = text.split("\t")
+        # Empty columns at the end do not count. Nearly all lines have none, and are not split a second time.
         if len(columns) != column_count or not columns[-1]:
-            columns = split_columns(text)  # empty columns at the end do not count
+            columns = split_columns(text)
         if len(columns) == column_count:
             yield number, text, columns
         else:
@@ -208,10 +210,10 @@ def _new_lines(
 ) -> Iterator[tuple[int, str]]:
     """Yield the numbers and texts of the lines of a file without blank lines, comments and repeated lines.
 
-    These are added to `unread_lines`, and repeated lines are reported. If `keeps_repetitions`, lines are yielded each
-    time they occur.
+    The lines left out are added to `unread_lines`, and repeated lines are reported. If `keeps_repetitions`, lines are
+    yielded each time they occur.
     """
-    earlier_texts: set[str] = set()
+    earlier_texts: set[str] = set()  # stays empty if repetitions are kept: no line is then found in it
     for number, text in lines:
         # This is the body of `is_blank_or_comment`: calling it for each line would take longer than the test.
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
@@ -440,7 +442,9 @@ def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanPr
     end = offset_value(span.end)
     if end < start:
         return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", arguments=(span.start, span.end), text=str(span))]
-    length = end - start + 1  # NaN if both offsets are infinite; the comparison is then false
+    # Offsets with hundreds of digits are infinite. If both are, the length is NaN; the comparison is then false, and
+    # the span is not cut.
+    length = end - start + 1
     if length > max_span_length:
         last_offset = start + max_span_length - 1
         shorter_span = Span(span.docid, span.start, f"{last_offset:.15g}")  # as Perl writes numbers
@@ -468,16 +472,20 @@ def outside_document(span: Span, offsets: tuple[str, ...], length_by_document: D
 
 
 def are_surely_canonical(
-    relation: str, provenance: str, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
+    relation_provenance: str,
+    value_provenance: str,
+    length_by_document: DocumentLengths | None = None,
+    edition: Edition = LATEST,
 ) -> bool:
     """Return whether both provenances of an answer certainly need no repair, as in nearly all lines.
 
-    `relation` and `provenance` are the texts of the two columns, such as `ENG_1:3-40` and `ENG_1:8-9`. They must be in
-    canonical form and in the same document. If `length_by_document` is given, offsets are checked against the length of
-    the document. The result is also False for a few unusual columns that need no repair.
+    The provenances are the texts of two columns, such as `ENG_1:3-40` and `ENG_1:8-9`: the passage with the relation,
+    and the passage with the answer's value. They must be in canonical form and in the same document. If
+    `length_by_document` is given, offsets are checked against the length of the document. The result is also False for
+    a few unusual columns that need no repair.
     """
     # In most lines each column has one span; a single match finds their offsets.
-    match = _ONE_SPAN_EACH.fullmatch(f"{relation} {provenance}")
+    match = _ONE_SPAN_EACH.fullmatch(f"{relation_provenance} {value_provenance}")
     if match is not None and length_by_document is None:
         # The pattern matches only if both spans are in the same document, which is its first group.
         _, relation_start, relation_end, value_start, value_end = match.groups()
@@ -485,12 +493,14 @@ def are_surely_canonical(
         relation_length = int(relation_end) - int(relation_start) + 1
         value_length = int(value_end) - int(value_start) + 1
         return 1 <= relation_length <= longest_span and 1 <= value_length <= longest_span
-    has_too_many_spans = provenance.count(",") >= VALUE_SPANS
+    # Columns with more than three spans are not recognised as canonical below. Relations may have four spans, values
+    # only two: only the spans of the value must be counted.
+    has_too_many_spans = value_provenance.count(",") >= VALUE_SPANS
     # A limit on the characters of all spans together is not checked here.
     if edition.most_characters is not None or has_too_many_spans:
         return False
-    relation_place = read_canonical_column(relation, length_by_document, edition)
-    value_place = read_canonical_column(provenance, length_by_document, edition)
+    relation_place = read_canonical_column(relation_provenance, length_by_document, edition)
+    value_place = read_canonical_column(value_provenance, length_by_document, edition)
     return relation_place is not None and value_place is not None and relation_place.docid == value_place.docid
 
 
@@ -556,8 +566,8 @@ def read_provenance(
     """Return the provenance of a column with at most `max_span_count` spans, such as `ENG_1:3-5,ENG_1:8-9`.
 
     No error is raised: the problems are part of the result. If `length_by_document` is given, the spans are checked
-    against it. A span in an unknown document is fatal, but it is kept: without it, the line would also be reported for
-    provenances in different documents.
+    against it. A span in an unknown document is fatal, but the span is kept. If it were dropped, the caller would
+    report a second, misleading problem: provenances in different documents.
     """
     problems: list[SpanProblem] = []
     spans = _read_spans(text, max_span_count, length_by_document, edition, problems)
@@ -578,7 +588,7 @@ def _read_spans(
 ) -> list[Span]:
     """Return the valid spans of a column in the order in which they were written; problems are added to `problems`.
 
-    `read_provenance` explains the other arguments. Spans of the document `NO_DOCUMENT` are dropped without a problem.
+    `read_provenance` explains the other arguments. Spans of the document `_DROPPED_DOCUMENT` are dropped silently.
     In editions that join documents, a span in another document than the first span's gets the first span's document.
     """
     spans: list[Span] = []
@@ -634,6 +644,7 @@ def _parts_of_provenance(text: str, max_span_count: int, edition: Edition, probl
     parts = without_last_commas.split(",")
     first_parts = parts[:max_span_count]
     if len(parts) > max_span_count:
+        # With the first code the line is refused because of this problem; the spans are still checked for others.
         code = "TOO_MANY_PROVENANCE_TRIPLES_E" if edition.refuses_further_spans else "TOO_MANY_PROVENANCE_TRIPLES"
         counts = (len(parts), max_span_count)
         problems.append(SpanProblem(code, arguments=counts, text=text, repaired_text=",".join(first_parts)))
@@ -673,7 +684,9 @@ def _read_span(
     problems += length_problems
     problems += document_problems
     is_outside = any(problem.code == "ILLEGAL_OFFSET_IN_DOC" for problem in document_problems)
-    return None if is_outside else span
+    if is_outside:
+        return None
+    return span  # None if it ends before it starts
 
 
 def _problems_in_document(span: Span, length_by_document: DocumentLengths | None) -> list[SpanProblem]:

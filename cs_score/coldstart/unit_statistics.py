@@ -74,6 +74,8 @@ class RowSums:
         `is_counted` is True for a table with counts, False for a table of rankings. If `adds_to_level_all`, values are
         added to the columns of level `ALL` as well as of the row's own level.
         """
+        # An addition has the position of a value in the row and the position of its column in `sums`:
+        # {"ALL": [_Addition(column_index=0, value_index=5)]}.
         additions_by_level = self._additions.get((table, is_counted))
         if not additions_by_level:
             return

@@ -216,6 +216,7 @@ class Claims(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         """Return the counts of a claim. If it has no prediction, all documents and sentences of gold are missed.
 
+        An abstract is a document. The right documents are those cited by gold.
         Raises InputError for a document id that is not a number, and for malformed evidence that is compared.
         """
         is_labelled = unit.gold.label is not UNSET

@@ -488,6 +488,7 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
                 location.place["abstract"] = abstract  # for errors of the next line
                 evidence[abstract] = read_evidence(entries)
     citations = fields.get("cited_doc_ids", UNSET)
+    # In SciFact each abstract of the evidence has a label, the claim as a whole has none.
     return Claim(claim_id, label=UNSET, evidence=evidence, citations=citations)
 
 

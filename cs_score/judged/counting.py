@@ -216,14 +216,14 @@ def _judge_line(line: LabelledLine, rules: Rules, assessment_by_key: Mapping[obj
     lines that an analysis has corrected. Any other line gets the label of its assessment, or `UNASSESSED` if it has no
     assessment.
     """
-    kind_of_key = rules.key  # such as "answer+evidence"
-    if kind_of_key is None or line.label:
-        return JudgedLine(line, line.label, rules.value_by_label[line.label], class_name_of(line, kind_of_key))
-    assessment = assessment_by_key.get(key_of_line(line, kind_of_key))
+    match_columns = rules.key  # such as "answer+evidence"; None if lines of runs have labels of their own
+    if match_columns is None or line.label:
+        return JudgedLine(line, line.label, rules.value_by_label[line.label], class_name_of(line, match_columns))
+    assessment = assessment_by_key.get(key_of_line(line, match_columns))
     if assessment is None:
         return JudgedLine(line, UNASSESSED, rules.value_by_label[UNASSESSED], None)
     value = rules.value_by_label[assessment.label]
-    return JudgedLine(line, assessment.label, value, class_name_of(assessment, kind_of_key), assessment)
+    return JudgedLine(line, assessment.label, value, class_name_of(assessment, match_columns), assessment)
 
 
 def _mark_duplicates(judgments: list[JudgedLine], value_of_duplicate: Value) -> list[JudgedLine]:
@@ -466,14 +466,14 @@ def key_of_counts(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
     if len(lines) > 1 or len(gold.lines) > 1:
         return None
     has_answer = bool(lines)
-    kind_of_key = gold.rules.key  # such as "answer+evidence"
-    if kind_of_key is None or not gold.lines:
-        # Without an assessment, only the answer's own label and the number of wanted answers matter.
+    match_columns = gold.rules.key  # such as "answer+evidence"; None if lines of runs have labels of their own
+    if match_columns is None or not gold.lines:
+        # The answer has no assessment: only its own label and the number of wanted answers matter.
         label_of_answer = lines[0].label if has_answer else ""
         return has_answer, label_of_answer, gold.wanted_count
     # The answer may belong to the only assessment of the unit. Only the label, the class and the weight of this
     # assessment matter, and whether the answer belongs to it.
     assessment = gold.lines[0]
-    is_assessed = has_answer and key_of_line(lines[0], kind_of_key) == key_of_line(assessment, kind_of_key)
+    is_assessed = has_answer and key_of_line(lines[0], match_columns) == key_of_line(assessment, match_columns)
     has_class = bool(assessment.class_name)
     return has_answer, is_assessed, assessment.label, has_class, assessment.weight, gold.wanted_count

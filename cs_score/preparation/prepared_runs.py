@@ -140,10 +140,10 @@ class CheckedRun(Record, dict=True):
         """Yield the lines of the validated run in the order in which they are written.
 
         The lines of a query are sorted by confidence, then by line number. A line that is equal to the line before it
-        is left out, but counted: made-up node ids have the count in them.
+        is left out, but counted.
         """
         writer = _LineWriter(self.loading)
-        line_count = 0
+        line_count = 0  # part of the node ids that the writer makes up, which are thus all different
         previous_text = ""
         for query in self._written_queries():
             node_id_of_query = self._node_id_of(query)
@@ -415,7 +415,7 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
     if ends_with_newline:
         old_lines.pop()
     # A stretch is a run of neighbouring lines that are all unchanged or all replaced.
-    new_lines, stretches = _align(old_lines, new_lines_by_number, ends_with_newline)
+    new_lines, stretches = _new_lines_and_stretches(old_lines, new_lines_by_number, ends_with_newline)
     header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
     # A hunk consists of neighbouring changes, with a few unchanged lines around them. The module difflib groups the
     # changes; it need not look for them, because they are known.
@@ -461,12 +461,14 @@ def _hunk_heading(hunk: Sequence[_Stretch]) -> str:
     return f"@@ -{first_number},{line_count} +{first_new_number},{new_line_count} @@\n"
 
 
-def _align(
+def _new_lines_and_stretches(
     old_lines: Sequence[str], new_lines_by_number: Mapping[int, Sequence[str]], ends_with_newline: bool
 ) -> tuple[list[str], list[_Stretch]]:
     """Return all new lines of a file, and its stretches: neighbouring lines that are all unchanged or all replaced.
 
-    A last line without line feed counts as replaced, since it is written with one.
+    The result is for a diff of the file before and after validation. `new_lines_by_number` has the lines written
+    instead of each old line, by its number from 1; an old line without element is deleted. A last line without line
+    feed counts as replaced, since it is written with one.
     """
     new_lines: list[str] = []
     stretches: list[_Stretch] = []

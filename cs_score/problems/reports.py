@@ -105,8 +105,8 @@ def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str
 
     `codes` are not needed for this format.
     """
-    # The last field of a report is the array of problems: an empty report ends in `[]}`. It is cut before the bracket
-    # that closes the array, and the entries are put there one by one.
+    # The last field of the record ProblemReport is the array of problems: an empty report ends in `[]}`. It is cut
+    # before the bracket that closes the array, and the entries are put there one by one, so that not all are in memory.
     tail = "]}"
     empty_report = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
     head = json.dumps(to_builtins(empty_report)).removesuffix(tail)

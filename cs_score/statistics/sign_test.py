@@ -121,9 +121,9 @@ class SignTest:
         if sufficient_units is None:
             return None
         # The power sometimes falls as units are added, so that slightly smaller numbers n may reach it as well. Its ups
-        # and downs are about as large as the probability of one outcome, 1 / sqrt(n share) with the share of units that
-        # differ. Its trend rises by about 1 / n with each unit. The ups and downs therefore matter over about
-        # sqrt(n / share) units. Three times as many are searched, and for small numbers two rows of sizes more.
+        # and downs are about as large as the probability of one outcome: 1 / sqrt(n * share), with the share of units
+        # that differ. Its trend rises by about 1 / n with each unit. The ups and downs therefore matter over about
+        # sqrt(n / share) units. The width is three times this number; the second summand is for small numbers.
         search_width = math.ceil(3 * math.sqrt(sufficient_units / self._differing_share)) + 2 * SIZES_IN_A_ROW
         first_candidate = max(1, sufficient_units - search_width)
         return self._first_to_reach(power, first_candidate, sufficient_units)

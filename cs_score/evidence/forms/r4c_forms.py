@@ -104,11 +104,11 @@ def _find_predictions_remedy(value: Any) -> Remedy:
 
     Predictions have the derivations below the key "re".
     """
-    are_below_key = isinstance(value, dict) and isinstance(value.get("re"), dict)
-    instances = InstancesById('R["re"]', value["re"]) if are_below_key else _find_instances(value)
+    has_instances_below_key = isinstance(value, dict) and isinstance(value.get("re"), dict)
+    instances = InstancesById('R["re"]', value["re"]) if has_instances_below_key else _find_instances(value)
     remedy = None
     if instances is not None and _are_lists(instances.derivations.values()):
-        remedy = _find_predictions_change(instances, are_below_key=are_below_key)
+        remedy = _find_predictions_change(instances, are_below_key=has_instances_below_key)
     return remedy or Advice(action=WANTED_PREDICTIONS)
 
 
