@@ -414,7 +414,7 @@ class FirstPlace(RunRanking):
     run without a score, and for all where nothing was resampled or too many resamples have no score.
     """
 
-    runs: tuple[int, ...]
+    first_positions: tuple[int, ...] = field(name="runs")
     shares: tuple[float | None, ...]
 
 
@@ -525,7 +525,9 @@ def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled_
     if resampled_scores is not None and score_by_position:
         share_by_position = _share_by_position(list(score_by_position), resampled_scores)
     shares = [share_by_position.get(position) for position in range(len(scores))]
-    return FirstPlace(measure=ranking.measure, policy=ranking.policy, runs=tuple(first_positions), shares=tuple(shares))
+    return FirstPlace(
+        measure=ranking.measure, policy=ranking.policy, first_positions=tuple(first_positions), shares=tuple(shares)
+    )
 
 
 def _share_by_position(positions: Sequence[int], resampled_scores: Floats) -> dict[int, float | None]:

@@ -434,7 +434,7 @@ def _notes_on_undefined(comparable_measures: _ComparableMeasures, comparison: Sy
     return undefined_notes(undefined_by_system, "; nothing is compared by these")
 
 
-def first_measure(comparison: SystemComparison) -> SystemComparison:
+def with_first_measure(comparison: SystemComparison) -> SystemComparison:
     """Return a comparison with the primary measure alone, as people are shown it first."""
     return replace(comparison, measures=(comparison.primary,))
 

@@ -59,7 +59,7 @@ class DocumentView(Record):
 
     def headers(self) -> dict[str, Sequence[str]]:
         """Return the columns of each table file by its name: `units.tsv`."""
-        return {f"{layout.name}.tsv": layout.keys for layout in self.layouts if layout.is_file}
+        return {f"{layout.name}.tsv": layout.keys for layout in self.layouts if layout.for_files}
 
 
 def answered_count_text(document: Any) -> str:
@@ -95,7 +95,7 @@ def _add_answered_column(table: Table, answered: str) -> Table:
     is returned unchanged.
     """
     layout = table.layout
-    if not layout.is_file:
+    if not layout.for_files:
         return table
     shown_keys = layout.shown_keys or layout.keys
     layout = replace(layout, columns=(*layout.columns, Column("answered")), shown_keys=shown_keys)

@@ -140,7 +140,8 @@ def drawn_units(run: ScoredRun) -> list[str]:
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
     """Return a table with a row of sums for each unit of a run; the `measures` are computed from its columns.
 
-    A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses there.
+    A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses there. The
+    sums come from the rows of the run's tables; `RowSums.add` explains how the rows of a table are added.
     """
     row_sums = RowSums(sum_columns_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}

@@ -104,6 +104,7 @@ def count_table(scored: AnalysedRun, measure: Measure, faults: Iterable[RunFault
     """
     missed_by_row = _missed_classes_by_row(faults)
     table = LDC_MAX if measure.table == LDC_MAX else SF
+    # A measure without a hop is about all hops; its level is `ALL`.
     name = table if measure.hop is None else f"{table}@{measure.hop}"
     rows = _rows_of_table(scored, table, measure.level)
     entry_counts: Counter[TableEntry] = Counter()

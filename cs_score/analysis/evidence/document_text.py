@@ -45,7 +45,7 @@ def costliest_layout(mode: Mode, count_mistakes: Callable[[Any], int] = count_li
         ),
         _mistake_rows,
         min_rows=1,  # without mistakes there is no table
-        is_file=False,  # `mistakes_layout` is that of the file
+        for_files=False,  # `mistakes_layout` is that of the file
         total=count_mistakes,
     )
 

@@ -89,8 +89,8 @@ def _resampling_of_board(board: LeaderboardDocument) -> Resampling | None:
 def overview_document(overview: Overview, board: LeaderboardDocument, *, pages: bool) -> BatchOverview:
     """Return the overview and the leaderboard as the document of `batch.json`; `pages` says that runs have pages.
 
-    The document calls the systems `runs`. JSON calls the scores of units `queries`, and the difficulties of parts of
-    gold `answers`.
+    The document calls the systems `runs`. In JSON its `unit_scores` have the key `queries`, and its `difficulties` have
+    the key `answers`.
     """
     evaluation = overview.evaluation
     resampling = None
@@ -168,6 +168,8 @@ def _answers_table(overview: Overview) -> Table:
     for policy_overview in overview.policies:
         for position, target in enumerate(overview.targets):
             rows.append(_answer_cells(policy_overview, position, target, labels))
+    # `part` to `value` describe the target, `found_by` counts the runs that found it. If there is just one such run,
+    # `only` names it.
     keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
     keys += [spreadsheet_cell(label) for label in labels]
     # A layout has a function that makes rows from a document. It is never called here, since `Table` is given the rows.
@@ -239,7 +241,7 @@ def _cells_of_pair(
 
     `right_answers` has the number of right answers of both runs, and the number of right answers of either run.
     `wrong_answers` has the same two numbers for wrong answers. Both have the positions of the two runs in `systems`, as
-    `a` and `b`. Their `part` is the measure whose answers are counted in evidence tasks; it is empty in Cold Start.
+    `a` and `b`. The cell `part` is a measure in evidence tasks; it is empty in Cold Start.
     """
     system = systems[right_answers.a]
     other_system = systems[right_answers.b]
@@ -291,7 +293,7 @@ def _stability_rows(overview: Overview) -> Iterator[dict[str, Any]]:
 
 def _first_place_rows(ranking: FirstPlace, systems: Sequence[System]) -> Iterator[dict[str, Any]]:
     """Yield a row of `stability.tsv` for each run: whether it is first in a ranking, and in what share of resamples."""
-    for position, share_of_resamples in enumerate(ranking.shares):
+    for position, first_share in enumerate(ranking.shares):
         system = systems[position]
         yield {
             "what": "run",  # the kind of row
@@ -299,8 +301,8 @@ def _first_place_rows(ranking: FirstPlace, systems: Sequence[System]) -> Iterato
             "policy": ranking.policy,
             "run": system.run,
             "run_id": system.run_id,
-            "is_first": int(position in ranking.runs),
-            "first": share_of_resamples,
+            "is_first": int(position in ranking.first_positions),
+            "first": first_share,
         }
 
 

@@ -121,7 +121,7 @@ def cold_start_plan(
         pool=tuple([InputFile.of(file) for file in pool]),
         options=options,
         policies=tuple(policies),
-        folder=os.getcwd(),  # `.params` records it
+        folder=os.getcwd(),  # the file `.params` of each run names this working folder
         named_files=_files_named_by(options),
         **choices,
     )
@@ -174,10 +174,10 @@ class PreparedColdStart(PreparedGold):
     plan: ColdStartPlan
 
     def __init__(self, plan: ColdStartPlan) -> None:
-        """Read the queries and the pool of a plan, their digests, and the problems in them.
+        """Read the queries and the pool of a plan, and keep their digests and the problems in them.
 
-        `log_of_queries` has the problems of the queries alone. If the plan wants no details of problems, `occurrences`
-        stays empty. Raises CsScoreError if an input cannot be read.
+        `log_of_queries` has the problems of the queries alone. If the plan wants no details of problems,
+        `problem_occurrences` stays empty. Raises CsScoreError if an input cannot be read.
         """
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
@@ -239,7 +239,7 @@ class PreparedColdStart(PreparedGold):
         layout = self.plan.layout
         return self.origin_in_batch(
             origin_of_scores,
-            self._noun_for_unit,
+            unit=self._noun_for_unit,  # the settings of intervals name what is resampled: "query"
             policy=policy,
             fields=layout.fields,
             tabs=layout.is_tab_separated,
@@ -343,14 +343,15 @@ class _LoadedRun:
         """Convert and validate the file if need be, and load its run on top of gold.
 
         If the file has several runs, each is loaded when it is scored. Raises InputError if the file cannot be prepared
-        or loaded. The steps have the order of a call of the scorer for this file alone. So the log has the same
-        problems as that call if a step raises an error.
+        or loaded. The steps have the order of a call of the scorer for this file alone. So `log` has the same problems
+        as that call if a step raises an error.
         """
-        # 1. Convert and validate. The log has the problems of the queries.
+        # 1. Convert and validate. Until now `log` has only the problems of the queries.
         self._preparation = prepare_inputs([self._run_file.file.open()], self._preparation_settings())
-        # 2. Read the pool, which has been read already. The log has the problems of gold.
+        # 2. The scorer would read the pool now. Here the batch has read it once for all runs, so that `log` only takes
+        # over its problems and those of the queries.
         self.log = self._gold.problems.copy()
-        # 3. Load the run.
+        # 3. Load the run. Its problems are added to `log`.
         if not self._preparation.files:  # the run is a folder that lost its files after the runs had been listed
             folder = self._run_file.file.name
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=folder, remedy="name the files of the run")
@@ -399,8 +400,8 @@ class _LoadedRun:
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
 
-        `pool` is not used, since gold has it already; `score_separately` passes it. Raises InputError if the run cannot
-        be loaded.
+        The run is also stored in `_loaded_run_by_id`. `pool` is not used, since gold has it already; `score_separately`
+        passes it. Raises InputError if the run cannot be loaded.
         """
         run = load_prepared(one_run.restrict_gold(gold), self._preparation, self._limits, log)
         self._loaded_run_by_id[one_run.run_id] = run
@@ -641,21 +642,25 @@ class _Attempt(Record):
             return
         run_count = len(result.runs)
         for position, (scored_run, loaded_run) in enumerate(zip(result.runs, loaded_runs)):
-            analysed_run = self._run_to_analyse(scored_run, loaded_run, result)
+            analysed_run = self._run_to_analyse(scored_run, loaded_run, result_of_file=result)
             page = _page_of_run(analysed_run, self.prepared_gold.plan.make_page)
             if page is not None:
                 yield page_name(position, run_count), utf8_blocks([page])
 
-    def _run_to_analyse(self, scored_run: ScoredRun, loaded_run: Run, result: Result) -> AnalysedRun:
-        """Return a scored run of a result, together with the run as it was loaded, as analyses need them."""
+    def _run_to_analyse(self, scored_run: ScoredRun, loaded_run: Run, result_of_file: Result) -> AnalysedRun:
+        """Return the record that analyses need of a run: its scores, and the lines from which they were computed.
+
+        `loaded_run` has the lines, over gold. `result_of_file` is the result of the file of the run, which may have
+        several runs.
+        """
         return AnalysedRun(
             run=loaded_run,
             run_id=scored_run.run_id,
             policy=self.policy.policy,
             result=scored_run,
             stopping_error=None,
-            origin=scored_run.origin or result.origin,
-            signature=result.signature(scored_run),
+            origin=scored_run.origin or result_of_file.origin,
+            signature=result_of_file.signature(scored_run),
         )
 
 

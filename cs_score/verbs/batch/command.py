@@ -118,7 +118,8 @@ def _is_pool(word: str) -> bool:
         if not files:
             return False
         first_file = files[0]
-        is_read_once = first_file == "-" or is_pipe(word)  # a pipe is a word of its own, not a file in a folder
+        # Standard input is written as "-". A pipe is always named by a word of the command line, never in a folder.
+        is_read_once = first_file == "-" or is_pipe(word)
         if is_read_once:
             return False
         return kind_of(first_file) is FileKind.ASSESSMENTS
@@ -132,7 +133,7 @@ def _plan_of_runs(command_line: CommandLine, queries: Sequence[str], pool: Seque
     Raises UsageError for impossible options, InputError if a pipe cannot be read.
     """
     scoring = Scoring(command_line)
-    policy_name = command_line.get("--policy") or "given"
+    policy_name = command_line.get("--policy") or "given"  # "given" by single options or by default
     further_policies = command_line.texts("--also-policy")
     policies = policies_of_batch(scoring.options, scoring.policy_texts, policy_name, further_policies)
     return cold_start_plan(
@@ -178,7 +179,8 @@ def _inputs_of_predictions(task: str, command_line: CommandLine) -> _BatchInputs
     gold, predictions = find_gold_and_predictions(mode_named(task), command_line, is_single_file=False)
     if not predictions and "--runs-from" not in command_line:
         raise UsageError("a batch needs the gold file and files of predictions: --gold GOLD PREDICTIONS...")
-    # Options with the name of a file are read here, because a worker on another machine may not find the file.
+    # If an option names a file, making the mode reads it: the plan has its contents, since a worker on another machine
+    # may not find the file.
     options_of_mode = _mode_of_batch(task, command_line).chosen_options
     plan = EvidencePlan(
         task=task,
@@ -246,7 +248,8 @@ def batch(task: str, command_line: CommandLine) -> int:
 
     As text only the top of the leaderboard is printed. Raises CsScoreError if nothing can be scored.
     """
-    line_with_run_ids = _with_run_ids(task, command_line)
+    # Runs chosen with --run become the switch -runids, which the scorer of each file takes.
+    line_with_run_ids = _with_switch_for_run_ids(task, command_line)
     call = _read_call(task, line_with_run_ids)
     try:
         result = run_batch(call.plan, call.runs, call.options, _remark_if_possible)
@@ -257,7 +260,7 @@ def batch(task: str, command_line: CommandLine) -> int:
     return _report_result(task, line_with_run_ids, call, result)
 
 
-def _with_run_ids(task: str, command_line: CommandLine) -> CommandLine:
+def _with_switch_for_run_ids(task: str, command_line: CommandLine) -> CommandLine:
     """Return the command line with the switch `-runids` of the scorer in place of the option `--run`.
 
     Tasks other than Cold Start have no such switch; their command line is returned as it is.
@@ -279,7 +282,7 @@ def _read_call(task: str, command_line: CommandLine) -> _BatchCall:
     batch_options = _batch_options(command_line, inputs.plan)
     _check_standard_input(inputs, batch_options.runs_from)
     runs = _runs_of_call(task, command_line, inputs.run_words)
-    runs_to_score = _with_empty_own_edition(runs, inputs.plan)
+    runs_to_score = _without_edition_of_plan(runs, inputs.plan)  # only runs of other editions keep theirs
     plan = _plan_with_editions(inputs.plan, runs_to_score, command_line)
     return _BatchCall(plan, runs_to_score, batch_options)
 
@@ -424,8 +427,8 @@ def _endings_of_runs(task: str) -> Sequence[str]:
     return (RUN_SUFFIX,) if task == COLD_START else mode_named(task).endings
 
 
-def _with_empty_own_edition(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
-    """Return the runs; those of the plan's own edition of the scorer have an empty edition.
+def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[BatchRunFile]:
+    """Return the runs. A run with the plan's own edition of the scorer gets an empty edition.
 
     An empty edition means that a run follows the edition of the plan.
     """
@@ -451,7 +454,7 @@ def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], command_line: 
         raise UsageError(f"--runs-from: follow={next(iter(editions))} is for Cold Start runs")
     plan_by_edition = {}
     for edition in editions:
-        # The option --mention-types is for one edition only.
+        # Other editions than the plan's refuse the option --mention-types, which only the latest edition has.
         command_line_of_edition = command_line.with_changes({"--follow": edition}, without=["--mention-types"])
         # The files are taken from the plan, which has kept the bytes of pipes, since a pipe can be read only once.
         plan_without_files = _plan_of_runs(command_line_of_edition, queries=(), pool=())

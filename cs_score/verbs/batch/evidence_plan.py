@@ -172,7 +172,7 @@ _UNFIT_FOR_FOLDERS: Final = re.compile(r"[^\w.+-]")
 
 
 def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Sequence[str] = ()) -> list[BatchRunFile]:
-    """Return the runs of a batch with a run of its own for each system of a file that holds several systems.
+    """Split each run whose file holds several systems into one run for each system, and return all runs of the batch.
 
     If systems are chosen, the others are left out. The new run has the name of its system, preceded by the name of the
     file if there are several files: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. Standard input
@@ -192,10 +192,11 @@ def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Se
 def _runs_in_file(
     mode: Mode, run: BatchRunFile, chosen_systems: Sequence[str], *, is_only_file: bool
 ) -> list[BatchRunFile]:
-    """Return a run for each system of the file of a run, or only this run if the file holds no more than one system.
+    """Split a run into one run for each system of its file; it stays as it is if the file holds no more than one.
 
-    If there are `chosen_systems`, each of them gets a run, even if it is the only system of the file. Two runs may have
-    the same name. If the file is the only one of the batch (`is_only_file`), the names of runs do not contain its name.
+    If there are `chosen_systems`, the runs are those of the chosen systems in the file, and even the only system of a
+    file gets a run of its own. The list is empty if the file holds none of them. Two runs may have the same name. If
+    the file is the only one of the batch (`is_only_file`), the names of runs do not contain its name.
     """
     systems = _systems_in_file(mode, run.file.name)
     if len(systems) < 2 and not chosen_systems:

@@ -222,14 +222,16 @@ def _parse_listed_line(line: str, place: str) -> _ListedWord:
     """Return the word in a line of a list of runs, with the edition that its runs follow; both may be empty.
 
     The line `run.tab<TAB>follow=2016` has the word `run.tab` and the edition `2016`. Raises UsageError, which names the
-    `place` of the line, if another text than `follow=EDITION` comes after a tab or the edition is unknown.
+    `place` of the line, if another text than `follow=EDITION` comes after a tab or the edition is unknown. In a
+    comment the text after a tab must have this form, too, but its edition is not looked up.
     """
     word, tab, setting = line.partition("\t")
     if not tab:
         return _ListedWord(word, edition="")
     if not setting.startswith(_EDITION_SETTING):
         raise UsageError(f"{place}: {setting!r} is not understood; a tab precedes {_EDITION_SETTING}NAME")
-    if not word or word.startswith("#"):  # the edition in a comment may be unknown
+    is_blank_or_comment = not word or word.startswith("#")
+    if is_blank_or_comment:
         return _ListedWord(word, edition="")
     return _ListedWord(word, edition_of(setting.removeprefix(_EDITION_SETTING)).name)
 

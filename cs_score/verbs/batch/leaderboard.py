@@ -65,8 +65,9 @@ def make_leaderboard(
     """Return the leaderboard that ranks the outcomes of a batch by `measure`, separately for each policy.
 
     Runs without a score come last. If runs have intervals, their differences are tested, and rows get tiers and
-    p-values. Readable tables also show the `further_measures`. `edition_by_run` has the edition of the scorer that each
-    run follows; it is empty or None if all follow the same. Nothing is tested if they follow several.
+    p-values. By policy, `families` describe the tests that were corrected together, and `verdicts` say in words which
+    runs differ. Readable tables also show the `further_measures`. `edition_by_run` has the edition of the scorer that
+    each run follows; it is empty or None if all follow the same. Nothing is tested if they follow several.
     """
     editions = edition_by_run or {}
     boards = []
@@ -133,6 +134,7 @@ def _board_of_policy(
 ) -> _PolicyBoard:
     """Return the rows of the leaderboard under one policy, with the results of their tests.
 
+    The tests that are corrected together are the `family`, and the `verdict` says in words which runs differ.
     `ranked_runs` are the runs by rank. If they follow several editions of the scorer, `edition_by_run` has the edition
     of each run: nothing is tested then, and each row names its edition.
     """
@@ -149,7 +151,7 @@ def _board_of_policy(
     return _PolicyBoard(policy, rows, family=tests.family, verdict=tests.verdict, notes=tests.notes)
 
 
-class _ScoredRunId(NamedTuple):
+class _LeaderboardEntry(NamedTuple):
     """A run id of an outcome with all its scores, and its score by the measure that ranks; None if it has none."""
 
     outcome: Outcome
@@ -162,33 +164,33 @@ def _rank(outcomes: Iterable[Outcome], measure: str) -> list[_RankedRun]:
 
     Rows with equal scores share a rank, and the next rank is left out: 1, 1, 3.
     """
-    run_ids = _scored_run_ids(outcomes, measure)
-    ids_with_score = [run_id for run_id in run_ids if run_id.score is not None]
-    ids_with_score.sort(key=attrgetter("score"), reverse=True)
-    ranks = _ranks_of([run_id.score for run_id in ids_with_score])
+    entries = _leaderboard_entries(outcomes, measure)
+    entries_with_score = [entry for entry in entries if entry.score is not None]
+    entries_with_score.sort(key=attrgetter("score"), reverse=True)
+    ranks = _ranks_of([entry.score for entry in entries_with_score])
     ranked_runs = []
-    for run_id, rank in zip(ids_with_score, ranks):
-        row = _make_row(run_id.outcome, run_id.run_scores, measure, rank)
-        ranked_runs.append(_RankedRun(row, run_id.run_scores))
-    ids_without_score = [run_id for run_id in run_ids if run_id.score is None]
-    for run_id in ids_without_score:
-        row = _make_row(run_id.outcome, run_id.run_scores, measure, rank=None)
-        ranked_runs.append(_RankedRun(row, run_id.run_scores))
+    for entry, rank in zip(entries_with_score, ranks):
+        row = _make_row(entry.outcome, entry.run_scores, measure, rank)
+        ranked_runs.append(_RankedRun(row, entry.run_scores))
+    entries_without_score = [entry for entry in entries if entry.score is None]
+    for entry in entries_without_score:
+        row = _make_row(entry.outcome, entry.run_scores, measure, rank=None)
+        ranked_runs.append(_RankedRun(row, entry.run_scores))
     return ranked_runs
 
 
-def _scored_run_ids(outcomes: Iterable[Outcome], measure: str) -> list[_ScoredRunId]:
-    """Return a record for each run id of some outcomes, in their order: its outcome, its scores, and that by `measure`.
+def _leaderboard_entries(outcomes: Iterable[Outcome], measure: str) -> list[_LeaderboardEntry]:
+    """Return an entry for each run id of some outcomes, in their order: its outcome, its scores, and that by `measure`.
 
-    An outcome without any run id, such as that of a failed run, has one record with the empty run id and without
+    An outcome without any run id, such as that of a failed run, has one entry with the empty run id and without
     scores.
     """
     no_scores = RunScores(run_id="", scores={})
-    run_ids = []
+    entries = []
     for outcome in outcomes:
         for run_scores in outcome.runs or (no_scores,):
-            run_ids.append(_ScoredRunId(outcome, run_scores, run_scores.scores.get(measure)))
-    return run_ids
+            entries.append(_LeaderboardEntry(outcome, run_scores, run_scores.scores.get(measure)))
+    return entries
 
 
 def _ranks_of(sorted_scores: Sequence[float | None]) -> list[int]:
@@ -296,8 +298,9 @@ def _with_baseline_label(resampling: Resampling, rows: Sequence[LeaderboardRow],
 def _with_test(row: LeaderboardRow, test: TestedRow, family: Family | None, *, has_intervals: bool) -> LeaderboardRow:
     """Return a row of the leaderboard with the result of its test.
 
-    All rows of a policy have the same columns: those against a baseline if the `family` of tests has one, otherwise
-    tiers if runs have intervals. A row that was not tested has an empty `test`, and its values are None.
+    All rows of a policy have the same columns. If the `family` (the tests corrected together) has a baseline, each row
+    has the p-value of its difference from the baseline. Otherwise, if runs have intervals, it has its tier and the
+    p-value of its difference from the row above. A row that was not tested has an empty `test`; its values are None.
     """
     has_baseline = family is not None and bool(family.baseline)
     if has_baseline:

@@ -195,7 +195,7 @@ def index_targets(gold: ColdStartGold) -> TargetIndex:
     """Return the targets of a Cold Start evaluation, with their positions by class and by row of the score tables.
 
     A target is an equivalence class of the ground truth. Where a query asks for one value only, all classes of its row
-    are one target together.
+    are one target together, and all of them have its position.
     """
     targets: list[Target] = []
     position_by_class: dict[ClassKey, int] = {}
@@ -232,19 +232,21 @@ def _rows_of_gold(gold: ColdStartGold) -> Iterator[_RowOfTargets]:
 def _rows_of_query(gold: ColdStartGold, query: Query, tree: ClassTree) -> Iterator[_RowOfTargets]:
     """Yield the rows of the score tables of a query, whose equivalence classes form a `tree`.
 
-    Each class of a row is a target. If the slot of the row takes a single value, its classes are one target together.
+    A row has the name of its node in the tree: the query itself, or a class with further questions. Each class of a row
+    is a target. If the slot of the row takes a single value, its classes are one target together.
     """
-    unit = gold.cluster_of(query)
+    cluster = gold.cluster_of(query)  # the unit of the query: its LDC query, or else the query itself
     example_by_class = _example_by_class(gold, query)
     classes_by_row = _classes_by_row(tree, max_depth=gold.hop_limit_by_id[query.short_id])
-    for row, classes in classes_by_row.items():
-        class_groups = _group_into_targets(classes, is_single=tree.is_single_valued_by_node.get(row, False))
+    for row_name, classes in classes_by_row.items():
+        is_single_valued = tree.is_single_valued_by_node.get(row_name, False)
+        class_groups = _group_into_targets(classes, is_single=is_single_valued)
         targets = []
         for class_group in class_groups:
             first_class = class_group[0]
             example = example_by_class.get(first_class, "")
-            targets.append(Target(part="class", unit=unit, place=row, name=first_class, value=example))
-        yield _RowOfTargets(row, targets, class_groups)
+            targets.append(Target(part="class", unit=cluster, place=row_name, name=first_class, value=example))
+        yield _RowOfTargets(row_name, targets, class_groups)
 
 
 def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
@@ -349,8 +351,8 @@ def _counted_responses(unit: UnitResult) -> Iterator[tuple[str, Response]]:
 def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int) -> dict[str, float]:
     """Return the scores, by measure, of a run that gives one right answer for each found target and no other answer.
 
-    Target n is found if bit n of `found_bits` is set. Measures of rankings are left out, because they depend on
-    confidences, which such a run does not have.
+    Target n is found if bit n of `found_bits` is set. The scores are those in score tables. So there are no measures of
+    rankings: they depend on confidences, which such a run does not have.
     """
     score_rows = _score_rows_of_found(index, found_bits)
     slot_filling_table = averaged_table(in_printing_order(score_rows))
@@ -425,7 +427,7 @@ class Difficulty(Record):
     part: str
     total: int
     found_by: tuple[int, ...]
-    only_finder_counts: tuple[int, ...] = field(name="only")
+    found_alone_counts: tuple[int, ...] = field(name="only")
 
 
 class Overlap(Record):
@@ -522,9 +524,8 @@ def count_finders(marks_of_runs: Sequence[str], target_count: int) -> list[int]:
     """
     if not marks_of_runs:
         return [0] * target_count
-    marks_by_target = zip(
-        *marks_of_runs
-    )  # for each target the marks of all runs: ["10", "11"] -> ("1", "1"), ("0", "1")
+    # For each target the marks of all runs: ["10", "11"] -> ("1", "1"), ("0", "1").
+    marks_by_target = zip(*marks_of_runs)
     return [marks_of_target.count(FOUND) for marks_of_target in marks_by_target]
 
 
@@ -533,20 +534,21 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
 
     `found_by_any` is the mean, over all choices of k of the runs, of the share that at least one of them finds.
     `found_by_at_least` is the share that at least k runs find. `finder_counts` has for each target the number of runs
-    that found it: with `[2, 1]` and two runs, one run finds 3/4 of the targets in the mean, and both together find all.
+    that found it: with `[2, 1]` and two runs, one run finds 3/4 of the targets on average, and both together find all.
     Without targets the list is empty.
     """
     if not finder_counts:
         return []
     target_count = len(finder_counts)
-    # Targets with the same number of finders are summed up together: (number of finders, number of targets).
-    target_counts = sorted(Counter(finder_counts).items())
+    # Targets with the same number of finders are counted together, in pairs: number of finders, number of targets.
+    finders_and_targets = sorted(Counter(finder_counts).items())
     shares = []
     for k, missed_share_by_finders in enumerate(_missed_shares(finder_counts, run_count), start=1):
-        # A target with m finders is missed by this share of all choices of k runs, and found by the others.
-        found_in_mean = sum((1 - missed_share_by_finders[finders]) * count for finders, count in target_counts)
-        found_by_k_or_more = sum(count for finders, count in target_counts if finders >= k)
-        found_by_any = found_in_mean / target_count
+        # A share of the choices of k runs misses a target with m finders. All other choices find it, so that on average
+        # it counts as 1 minus this share.
+        average_found = sum((1 - missed_share_by_finders[finders]) * count for finders, count in finders_and_targets)
+        found_by_k_or_more = sum(count for finders, count in finders_and_targets if finders >= k)
+        found_by_any = average_found / target_count
         found_by_at_least = found_by_k_or_more / target_count
         shares.append(FoundTogether(part, run_count=k, found_by_any=found_by_any, found_by_at_least=found_by_at_least))
     return shares
@@ -846,8 +848,8 @@ def _summarize_policy(policy_results: PolicyResults, evaluation: Evaluation, uni
         agreement=_agreement(policy, answers, evaluation),
         marks_of_systems=answers.finders.marks_of_systems,
         finder_counts=answers.finders.finder_counts,
-        right_answers=answers.shared.right,
-        wrong_answers=answers.shared.wrong,
+        right_answers=answers.shared_by_pairs.right,
+        wrong_answers=answers.shared_by_pairs.wrong,
     )
 
 
@@ -855,12 +857,12 @@ class _AnswersOfPolicy(NamedTuple):
     """The answers of all systems under one policy.
 
     `by_system` has the answers of each scored system, by its position. `finders` are the systems that found each
-    target. `shared` counts the answers that each two systems have in common.
+    target. `shared_by_pairs` counts the answers that each two systems have in common.
     """
 
     by_system: Mapping[int, AnswerBits]
     finders: _Finders
-    shared: _SharedRightAndWrong
+    shared_by_pairs: _SharedRightAndWrong
 
 
 def _answers_of_policy(
@@ -886,7 +888,7 @@ def _agreement(policy: str, answers: _AnswersOfPolicy, evaluation: Evaluation) -
     """
     return Agreement(
         policy=policy,
-        pairs=_overlaps(answers.shared),
+        pairs=_overlaps(answers.shared_by_pairs),
         union=_score_union(evaluation, answers.by_system),
         found_together=_found_together(answers.finders),
     )
@@ -927,7 +929,7 @@ def _mask_by_part(evaluation: Evaluation, unit_count: int) -> dict[str, int]:
 
 
 def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, AnswerBits], system_count: int) -> _Finders:
-    """Return the systems that found each target, as marks for each system: `"0110"` has `1` for each target found.
+    """Return for each system a text of marks, one for each target: `"0110"` has `1` for the targets that it found.
 
     `answers_by_system` has the answers of each scored system, by its position among all `system_count` systems. The
     other systems have None in place of marks.
@@ -955,8 +957,8 @@ def _values_of_systems(tables: Sequence[UnitTable | None], evaluation: Evaluatio
     """Return for each system the values of its units, one value for each measure.
 
     A system that was not scored has no values. `tables` have the statistics of the units. In evidence tasks there is a
-    value for each target measure, in Cold Start only one: that by `evaluation.measure`. The first value of a unit
-    appears in tables.
+    value for each target measure, in Cold Start only one: that by `evaluation.measure`. The files of the batch show the
+    first value of a unit.
     """
     measures = evaluation.target_measures or (evaluation.measure,)
     formula = measure_formula(evaluation.task, measures)
@@ -1024,13 +1026,13 @@ def _difficulty(policy: str, part: str, target_positions: Sequence[int], finders
     target_count_by_finders = Counter([finders.finder_counts[position] for position in target_positions])
     found_by = [target_count_by_finders[finder_count] for finder_count in range(finders.scored_count + 1)]
     positions_found_once = [position for position in target_positions if finders.finder_counts[position] == 1]
-    only_finder_counts = [_found_count(marks, positions_found_once) for marks in finders.marks_of_systems]
+    found_alone_counts = [_found_count(marks, positions_found_once) for marks in finders.marks_of_systems]
     return Difficulty(
         policy=policy,
         part=part,
         total=len(target_positions),
         found_by=tuple(found_by),
-        only_finder_counts=tuple(only_finder_counts),
+        found_alone_counts=tuple(found_alone_counts),
     )
 
 
@@ -1093,11 +1095,11 @@ def masks_by_measure(unit_count: int, measures: Sequence[str]) -> dict[str, int]
 
 
 def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count: int) -> AnswerBits:
-    """Return which units a system has right by each measure, and which it has wrong; right units count as found.
+    """Return the units that a system has right and those that it has wrong, as bits: a block of bits for each measure.
 
-    A unit is right if its value is 1. It is also right if its value is None (0/0), since nothing there is wrong. A unit
-    that the system does not have is neither right nor wrong. The bits have the order that `masks_by_measure` explains:
-    all units by the first measure, then all units by the second one ...
+    Right units also count as found. A unit is right if its value is 1. It is also right if its value is None (0/0),
+    since nothing there is wrong. A unit that the system does not have is neither right nor wrong. The bits have the
+    order that `masks_by_measure` explains: all units by the first measure, then all units by the second one ...
     """
     right_positions = []
     wrong_positions = []

@@ -326,7 +326,8 @@ class BatchPage(PageMaker):
     def _section_of_difficulty(self) -> Section:
         """Return the section that says how hard answers are to find.
 
-        It counts the answers that no run, one run, two runs ... have found, and the answers that a run alone has found.
+        Its first table counts the answers that no run, one run, two runs ... have found. Its second table counts for
+        each run the answers that this run alone has found.
         """
         introduction = "What is to be found, by how many runs have found it. What no run found is hardest."
         # A column with an empty heading shows the words of its key.
@@ -354,7 +355,7 @@ class BatchPage(PageMaker):
         """Return a row for each policy, part of gold and run: how many answers were found by this run alone."""
         rows = []
         for difficulty in self.document.difficulties:
-            for label, answer_count in zip(self.labels, difficulty.only_finder_counts):
+            for label, answer_count in zip(self.labels, difficulty.found_alone_counts):
                 rows.append({"policy": difficulty.policy, "part": difficulty.part, "run": label, "count": answer_count})
         return rows
 
@@ -475,9 +476,10 @@ class BatchPage(PageMaker):
                 yield _found_together_chart(caption, shares_of_part)
 
     def _caption_of_shared_findings(self, policy: str, policy_number: int, part: str) -> Caption:
-        """Return the caption of a chart of the share of answers in a part of gold by the number of runs that find them.
+        """Return the caption of a chart of shared findings, for one policy and one part of gold, such as "class".
 
-        A caption has the name, title and axes of the chart.
+        The chart shows, for each number of runs, what share of the answers these runs find. A caption has the name,
+        title and axes of the chart.
         """
         noun = _plural(part)  # such as "classes"
         return Caption(
@@ -511,9 +513,8 @@ class BatchPage(PageMaker):
         """Return a row for each ranking and each run that is first in it, or was first in some resample."""
         rows = []
         for ranking in self.document.stability.first_places:
-            positions_of_first_runs = ranking.runs
             for position, share in enumerate(ranking.shares):
-                is_first = position in positions_of_first_runs
+                is_first = position in ranking.first_positions
                 if share or is_first:
                     cells = _cells_of_first_place(ranking, self.labels[position], share, is_first=is_first)
                     rows.append(cells)
@@ -743,10 +744,12 @@ def _ranking_text(ranking: RunRanking) -> str:
 
 
 def _contradictions_of_batch(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield the places of a batch that do not fit its runs or its policies, so that no page can be made of it.
+    """Yield the contradictions in the document of a batch; if there is one, no page can be made of it.
 
-    They are lists without an entry for each run, positions of runs and names of policies that do not exist, and missing
-    policies or numbers of runs that found the answers.
+    - A list does not have one entry for each run.
+    - A run is named by a position outside the list of runs.
+    - A policy is named but not listed.
+    - There are no policies, or answers lack the numbers of runs that found them.
     """
     yield from _lists_of_wrong_length(batch)
     last_position = max(_positions_of_runs(batch), default=-1)
@@ -765,7 +768,7 @@ def _positions_of_runs(batch: BatchOverview) -> list[int]:
         for pair in agreement.pairs:
             positions += [pair.a, pair.b]
     for ranking in batch.stability.first_places:
-        positions += ranking.runs
+        positions += ranking.first_positions
     return positions
 
 
@@ -800,7 +803,7 @@ def _lengths_of_lists_by_run(batch: BatchOverview) -> dict[str, int]:
     for position, unit_scores in enumerate(batch.unit_scores):
         length_by_place[f"/queries/{position}/scores"] = len(unit_scores.scores)
     for position, difficulty in enumerate(batch.difficulties):
-        length_by_place[f"/answers/{position}/only"] = len(difficulty.only_finder_counts)
+        length_by_place[f"/answers/{position}/only"] = len(difficulty.found_alone_counts)
     for position, ranking in enumerate(batch.stability.first_places):
         # The shares of resamples in which each run is first.
         length_by_place[f"/stability/first/{position}/shares"] = len(ranking.shares)

@@ -72,7 +72,7 @@ def planned_batch(plan: Plan, runs: Sequence[BatchRunFile], options: BatchOption
     """
     problem_outputs = tuple(PROBLEMS_OPTION.outputs(options.problems))
     paths = [os.path.join(options.out, name) for name in BATCH_FILES]
-    paths += _list_files(options.out, _is_leftover)
+    paths += _list_files(options.out, _is_leftover)  # temporary files of processes that were killed; they are removed
     paths += _paths_in_folders_of_runs(_folders_of_runs(plan, runs, options.out), problem_outputs)
     outputs = _planned_outputs(dict.fromkeys(paths), writes_index=plan.make_page is not None)
     inputs = _names_of_inputs(plan, runs, options.runs_from)
@@ -312,9 +312,9 @@ def _read_record(path: str) -> Outcome:
     """Return the outcome in the record of a run. Raises ChangedFileError if the file is not as a batch wrote it."""
     try:
         with _open_plain_file(path) as file:
-            value = document_in(file.read(_LARGEST_RECORD), path)
-        outcome = checked_record(value, Outcome, path)
-        is_unchanged = _is_as_written(outcome, value)
+            record_json = document_in(file.read(_LARGEST_RECORD), path)
+        outcome = checked_record(record_json, Outcome, path)
+        is_unchanged = _is_as_written(outcome, record_json)
     except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError):
         raise ChangedFileError(path) from None
     if not is_unchanged:
@@ -322,13 +322,13 @@ def _read_record(path: str) -> Outcome:
     return outcome
 
 
-def _is_as_written(outcome: Outcome, value: Mapping[str, object]) -> bool:
-    """Return whether the record of a run is as a batch wrote it; `outcome` was read from its JSON `value`.
+def _is_as_written(outcome: Outcome, record_json: Mapping[str, object]) -> bool:
+    """Return whether the record of a run is as a batch wrote it; `outcome` was read from its JSON.
 
     Raises InputError or ValueError for findings in a form that no batch has written. The caller treats such a record
     as a changed one, too.
     """
-    if not outcome.origin or outcome.digest != digest_of_record(value):
+    if not outcome.origin or outcome.digest != digest_of_record(record_json):
         return False
     for run in outcome.runs:
         if not run.findings:

@@ -72,11 +72,11 @@ def _usage_for_runs(more_options: str) -> VerbUsage:
 
 
 def _verb_for_platform(more_options: str, summary: str) -> Verb:
-    """Return the description of a command that makes a bundle for a platform such as Codabench.
+    """Return the description of a command (a verb) that makes a bundle for a platform such as Codabench.
 
-    It says which options and files the command takes, for Cold Start runs and for evidence tasks. `more_options` are
-    the names of options that only this platform has, such as " --split", or an empty text. `summary` is the first line
-    of its help.
+    A verb says which options and files its command takes, for Cold Start runs and for evidence tasks. `more_options`
+    are the names of options that only this platform has, such as " --split", or an empty text. `summary` is the first
+    line of its help.
     """
     return Verb(
         # A function is called only by commands for runs: commands for evidence tasks save the work.

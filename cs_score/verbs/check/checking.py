@@ -99,7 +99,7 @@ def _only_measured_run(result: Result) -> MeasuredRun:
         problem = f"{len(result.runs)} runs ({run_ids or 'none'}) where one is checked"
         raise InputError(problem, remedy="choose it with --run ID")
     run = result.runs[0]
-    table = unit_table(run, run.score_by_measure)
+    table = unit_table(run, run.score_by_measure)  # the measures choose the statistics of the units
     units = Units(ids=table.ids, columns=table.columns, rows=table.rows, unit=unit_name(result))
     return MeasuredRun(name=run.run_id, origin=result.origin, scores=run.scores, units=units, undefined=run.undefined)
 

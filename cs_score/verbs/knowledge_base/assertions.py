@@ -230,7 +230,7 @@ class ProvenanceListReader:
             text=text,
             docid=first_place.docid,
             start=first_place.offset,
-            # The text is in canonical form already.
+            # The text is in canonical form already. Mentions are compared by their places, whole columns by their keys.
             place=text,
             key=text,
             span_count=text.count(",") + 1,  # the spans have commas between them

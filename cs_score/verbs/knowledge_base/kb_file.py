@@ -164,7 +164,8 @@ class KbFile:
             return _type_line(number, subject, node_type)
         if not predicate:
             return self._read_unusual_line(number, unusual_line)
-        # A plain assertion, as nearly all lines are. The first condition saves a call for each line of most tasks.
+        # A plain assertion, as nearly all lines are. Most tasks accept all predicates: the first condition then saves
+        # the call of `_is_on_task` for each line.
         if not self._accepts_all_predicates and not self._is_on_task(predicate):
             self._report_off_task(predicate, number)
             return None

@@ -383,9 +383,9 @@ def _why_on_side(category_name: str, policy: Policy) -> str:
     """
     listing_sides = [side for side in SIDES if category_name in policy.categories_on(side)]
     if category_name == DUPLICATE and policy.duplicate_side is not None:
+        # If several switches list DUPLICATE, the last one decides: this is `policy.duplicate_side`.
         reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"
         has_several_sides = len(listing_sides) > 1
-        # Of several switches that list DUPLICATE, the last one decides.
         return f"{reason}, and comes last of those that do" if has_several_sides else reason
     if category_name == IGNORE:
         return "the assessor's judgment IGNORE always counts as ignored"

@@ -131,9 +131,9 @@ def _verdict_on_unfound_class(row_name: str, indexed_query: IndexedQuery, tree: 
 
 
 def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation:
-    """Return the explanation of a node: its lines, classes, ranks and effect.
+    """Return the explanation of a node: its lines, its classes, its rank, and its effect on the scores of the run.
 
-    `name` is its full id, such as `CS14_0001:E1`.
+    `name` is its full id, such as `CS14_0001:E1`. The effect is how the scores change if the node's lines are removed.
     """
     lines_of_all_runs = indexed_run.run.links.lines_by_node[name]
     lines = [line for line in lines_of_all_runs if indexed_run.is_of_run(line)]
