@@ -113,7 +113,7 @@ class SignTest:
     def needed_units(self, power: float) -> int | None:
         """Return the smallest number of units such that it and the next nine numbers all reach the power.
 
-        Returns None if this number is larger than `MOST_UNITS_COMPUTED_EXACTLY`.
+        Returns None if the search up to twice `MOST_UNITS_COMPUTED_EXACTLY` finds no such number.
         """
         sufficient_units = smallest_sufficient(
             lambda unit_count: self._reaches(power, unit_count), start=1, largest=2 * MOST_UNITS_COMPUTED_EXACTLY
