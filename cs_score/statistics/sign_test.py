@@ -183,9 +183,9 @@ def _rejection_probabilities(win_probability: float, most_differing: int, signif
 def _critical_counts(most_differing: int, significance_level: float) -> list[int]:
     """Return the critical value of the test if 0, 1, ... `most_differing` units differ.
 
-    The test rejects if the rarer of wins and losses is at most as frequent as the critical value. For six units this is
-    0 at the level 0.05, because 2 / 2^6 is at most 0.05. It is -1 if the test never rejects. With each further unit it
-    rises by at most 1.
+    The test rejects if the number of wins or the number of losses, the smaller of both, is at most the critical value.
+    For six units the critical value is 0 at the level 0.05, because 2 / 2^6 is at most 0.05. It is -1 if the test never
+    rejects. With each further unit it rises by at most 1, so that one comparison for each unit is enough.
     """
     critical_counts = []
     critical_count = -1
