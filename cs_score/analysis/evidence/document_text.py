@@ -123,8 +123,8 @@ def as_json(value: object) -> JsonText | None:
 def short_value_text(value: object) -> JsonText | None:
     """Return a JSON value in a short form for tables: `SUPPORT [4, 5]` for {"label": "SUPPORT", "sentences": [4, 5]}.
 
-    Other objects are written as keys and values separated by commas, lists of objects are separated by semicolons, and
-    all other values are written as JSON. Objects without members are left out of a list. The text is safe to print.
+    Other objects are written as keys and values separated by commas, the objects of a list are separated by semicolons,
+    and all other values are written as JSON. Objects without members are left out of a list. The text is safe to print.
     None, which means a missing value, is returned unchanged.
     """
     if isinstance(value, dict):

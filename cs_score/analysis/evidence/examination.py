@@ -101,7 +101,7 @@ class Entry:
         return self._examination.mode.correction_scorer(self._units_with(self.unit.prediction), self.rows)
 
     def without_kind(self, kind: str) -> Entry:
-        """Return the entry with all faults of a kind corrected, unless the scorer refuses the correction of a fault."""
+        """Return the entry with the faults of a kind corrected, as far as the scorer accepts the corrections."""
         faults = [fault for fault in self.faults if fault.kind == kind]
         if not faults:
             return self
