@@ -206,8 +206,8 @@ class DocumentText:
         self.top = top
         self.layouts = layouts
 
-    def hint(self, sentence: str) -> list[str]:
-        """Return a hint to the user: a blank line, then the sentence in lines of the width."""
+    def hint_lines(self, sentence: str) -> list[str]:
+        """Return the lines of a hint to the user: a blank line, then the sentence, wrapped at the width."""
         return ["", *wrap(sentence, self.width)]
 
     def all_tables(self, document: Any) -> list[str]:
