@@ -155,8 +155,8 @@ class Verb(NamedTuple):
         return options
 
     def _summary_for_evidence(self, task: str) -> str:
-        """Return the first line of the help for an evidence task: the verb's summary if it has one, or else the
-        task's."""
+        """Return the first line of the help for an evidence task: the verb's summary, or the task's if there is
+        none."""
         task_mode = mode_named(task)
         summary = self.summary.format(task=task, unit=task_mode.unit)
         return summary or task_mode.summary

@@ -267,8 +267,7 @@ def _remedy_for_other_line_ends(line: FirstLine, edition: Edition) -> str | None
 
 
 def _remedy_for_missing_tabs(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a line whose columns are separated by commas or blanks, for example; None if it has
-    tabs."""
+    """Return the remedy for a line with separators such as commas between its columns, or None if it has tabs."""
     if "\t" in line.text:
         return None
     fewest_columns = min(len(layout.columns) for layout in SCHEMAS)

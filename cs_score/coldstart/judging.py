@@ -783,8 +783,7 @@ class Counting:
         return tallies
 
     def _label_classes(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> dict[str, list[Response]]:
-        """Label the responses of each class under the policy, and return the right responses by the name of their
-        class.
+        """Label the responses of each class under the policy, and return the right ones by the name of their class.
 
         Parents are labelled first, because a response of the second hop can be right only below a right answer.
         """
@@ -825,9 +824,9 @@ class Counting:
     def _find_right_parents(self, responses: Sequence[Response]) -> set[str]:
         """Return the short ids of the follow-on queries about right answers, such as `{"efa464516d81"}`.
 
-        `responses` all belong to one class. Responses to a follow-on query can be right only if their parent is right:
-        the answer that the query is about (rule paths). If several responses give the same answer, the first one
-        decides. This must be called before duplicates are labelled.
+        `responses` all belong to one class. Responses to a follow-on query can be right only if the answer that the
+        query is about, their parent, is right (rule paths). If several responses give the same answer, the first one
+        decides. This method must be called before duplicates are labelled.
         """
         needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
         first_response_by_query: dict[str, Response] = {}
@@ -840,7 +839,7 @@ class Counting:
         return right_parents
 
     def _add_right_responses(self, right_responses: Sequence[Response], row: Row) -> None:
-        """Add the right responses of a class to the row, after all but one of them are labelled as duplicates.
+        """Add the right responses of a class to the row, after labelling all but one of them as duplicates.
 
         The response that stays right is the first one that names the entity, or the first of all if none names it.
         """
@@ -893,8 +892,7 @@ class Counting:
             self._ignore_nominal_nodes(row)
 
     def _count_labels(self, responses: Iterable[Response]) -> Counts:
-        """Return the counts of labelled responses. The field `ground_truth` stays 0, since it does not depend on
-        labels."""
+        """Return the counts of labelled responses. The field `ground_truth` stays 0: it does not depend on labels."""
         # Most responses share a few tuples of labels, and the counts are computed only once for each tuple.
         line_count_by_labels = Counter([self.labels_by_index[response.index] for response in responses])
         return sum_counts([counts_of(labels, line_count) for labels, line_count in line_count_by_labels.items()])
@@ -956,12 +954,11 @@ class Counting:
         return {node: lines for node, lines in lines_by_node.items() if not self._is_named(lines)}
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Remove the label RIGHT from the responses of a row that do not name the entity, deciding on each line
-        separately.
+        """Remove the label RIGHT from the responses of a row that do not name the entity.
 
-        A nominal answer is ignored if its class has the mention type of a name, which means that another answer of the
-        class names the entity. An answer without a mention type is no longer right, unless all right responses of the
-        row lack one.
+        Each response is decided separately. A nominal answer is ignored if its class has the mention type of a name,
+        which means that another answer of the class names the entity. An answer without a mention type is no longer
+        right, unless all right responses of the row lack one.
         """
         assessments = [self.assessment_by_index[line.index] for line in row.right]
         if all(assessment.value_mention is None for assessment in assessments):

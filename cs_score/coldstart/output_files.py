@@ -108,14 +108,15 @@ def check_fields(field_names: Iterable[str]) -> None:
 
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
-    """Return which of P, R and F have values in resamples if tables show these fields: `("P", "R", "F")`.
+    """Return which of the metrics P, R and F have values in resamples if tables show these fields.
 
-    The reference reads the values of a resample from its own tables. That is why tables must show the metric, and also
-    the fields by which the reference finds a row: its name (`EC`) and its hop (`LEVEL`).
+    For example: `("P", "R", "F")`. The reference scorer reads the values of a resample from its own tables. Tables must
+    therefore show the metric, as well as the fields by which the reference scorer finds a row: its name (`EC`) and its
+    hop (`LEVEL`).
     """
     if "EC" not in fields or "LEVEL" not in fields:
         return ()
-    all_metrics = Options().metrics  # the default is all of them
+    all_metrics = Options().metrics  # by default, all metrics
     return tuple(metric for metric in all_metrics if metric in fields)
 
 
@@ -128,10 +129,10 @@ class TableLayout:
     def __init__(
         self, field_by_name: Mapping[str, Field], shown_names: Iterable[str], run_id: str, is_tab_separated: bool
     ) -> None:
-        """Prepare to lay out tables of one run; `field_by_name` has all columns of the tables by name, such as `EC`.
+        """Prepare to lay out tables of one run. `field_by_name` has all columns of the tables by name, such as `EC`.
 
-        The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks; if
-        `is_tab_separated`, they are separated by tabs and not padded.
+        The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks. If
+        `is_tab_separated` is true, they are separated by tabs and not padded.
         """
         self._field_by_name = field_by_name
         self._run_id = run_id
@@ -144,10 +145,10 @@ class TableLayout:
         return self._join_lines([cells])
 
     def table_body(self, field_names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
-        """Return the lines of a table without its header; `field_names` names its fields (columns), such as `EC`.
+        """Return the lines of a table without its header. `field_names` lists its fields (columns), such as `EC`.
 
-        The columns become as wide as their widest cells, also for later tables. A `prefix`, such as `SF-`, is put
-        before the first cell of each line; with a prefix the columns keep their width.
+        The columns become as wide as their widest cells, and keep this width in later tables. A `prefix`, such as
+        `SF-`, is put before the first cell of each line. With a prefix, the columns keep their current width.
         """
         columns = []
         for position, name in enumerate(field_names):
