@@ -121,8 +121,7 @@ def _headline_rows_of_cold_start() -> list[tuple[str, str]]:
 
 
 def _sections_of_evidence(task: str) -> list[Section]:
-    """Return the sections about an evidence task: the headline measure, all measures, and the measures of its
-    stages."""
+    """Return the sections about an evidence task: the headline measure, all measures, and measures of stages."""
     headline_row = _row_of_headline_measure(str(default_measure(task)), "by default")
     sections: list[Section] = [
         (f"{task}: the headline measure", [headline_row]),

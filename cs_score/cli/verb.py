@@ -155,8 +155,7 @@ class Verb(NamedTuple):
         return options
 
     def _summary_for_evidence(self, task: str) -> str:
-        """Return the first line of the help for an evidence task: the verb's summary, or the task's if there is
-        none."""
+        """Return the first line of the help for an evidence task: the verb's summary or, if empty, the task's."""
         task_mode = mode_named(task)
         summary = self.summary.format(task=task, unit=task_mode.unit)
         return summary or task_mode.summary

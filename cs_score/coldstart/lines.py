@@ -129,8 +129,8 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
     def add(self, assessment: Assessment) -> None:
         """Add an assessment of the answer that this query is about. Assessments must be added in load order.
 
-        A judgement is the assessment that counts for one justification of the answer. Assessments that differ only in
-        relation provenance belong to the same follow-on query.
+        A judgement is the assessment that counts for one justification of the answer. Assessments with the same text
+        and value provenance belong to the same follow-on query, even if their relation provenances differ.
         """
         if assessment.is_accepted:
             self.accepting_assessment = assessment
