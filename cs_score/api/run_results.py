@@ -78,11 +78,11 @@ class ScoredLines:
         self._problems_of_scoring = ProblemLog()
         with paused_garbage_collection():
             if limits.justifications_per_node is None:
-                # The lines beyond the limits are usually marked as discarded only when the problem report is needed.
-                # But without a limit for each node, marking raises an error for a node without confidence: here and
-                # now.
+                # Usually lines beyond the limits are marked as discarded only when the problem report is needed. But
+                # without a limit for each node, marking raises an error for a node without confidence: at once.
                 self._run_with_discarded_lines = run_under_limits(loaded, limits)
-            # Scoring applies the limits itself, and needs no marked lines.
+            # Scoring applies the limits itself, and needs no marked lines. The result lacks the problems of lines
+            # beyond the limits.
             run_with_limits = replace(loaded, limits=limits)
             self.result_with_scoring_problems = score_runs(
                 run_with_limits, policy, self._problems_of_scoring, results_to_reuse

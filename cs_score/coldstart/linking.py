@@ -954,7 +954,8 @@ def _first_blank_column(schema: Schema, columns: Iterable[str]) -> str | None:
     The confidence is left out: an empty one was reported as illegal and replaced by 1.0.
     """
     for column, text in zip(schema.columns, columns):
-        is_blank = "#" not in text and tab_files.is_blank_or_comment(text)  # a # in a column begins no comment
+        # Within a column a # is ordinary text, not the beginning of a comment, so that "# x" is not blank.
+        is_blank = "#" not in text and tab_files.is_blank_or_comment(text)
         if is_blank and column != "CONFIDENCE":
             return column
     return None

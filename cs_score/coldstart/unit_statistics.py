@@ -104,8 +104,8 @@ def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
 def unit_name(result: Result) -> str:
     """Return the kind of the units of resampling: `LDC query` if LDC queries are known, otherwise `SF query`.
 
-    LDC queries may also be known from the file of `-queries`. Then at least one query of a run is in a unit with
-    another id than its own.
+    LDC queries are known from an index, or from the file given with `-queries`. In the second case at least one run has
+    a unit with another id than the queries in it.
     """
     knows_ldc_queries = result.has_ldc_index or any(has_ldc_units(run) for run in result.runs)
     return resampled_unit(knows_ldc_queries)
@@ -140,7 +140,8 @@ def drawn_units(run: ScoredRun) -> list[str]:
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
     """Return a table with a row of sums for each unit of a run; the `measures` are computed from its columns.
 
-    A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses there.
+    A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses there. The
+    sums come from the rows of the run's tables; `RowSums.add` explains how the rows of a table are added.
     """
     row_sums = RowSums(sum_columns_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}

@@ -178,7 +178,8 @@ class Drawing:
             self.text("tick", tick.place, baseline_of_numbers, tick.text, anchor="middle")
         middle = (x_scale.start + x_scale.end) / 2
         width_around_middle = 2 * (WIDTH - middle)  # the title is centred below the axis
-        # On the left there is more room than on the right: the labels of rows end above the title.
+        # The widths of letters are estimated generously, for the larger text of a telephone. A title may therefore be
+        # estimated wider than the room up to the right edge, by the width of the notes, before it is cut.
         title_width = width_around_middle + _NOTES_WIDTH
         self.text("axis-title", middle, baseline_of_title, title, anchor="middle", max_width=title_width)
 

@@ -72,11 +72,11 @@ def _usage_for_runs(more_options: str) -> VerbUsage:
 
 
 def _verb_for_platform(more_options: str, summary: str) -> Verb:
-    """Return the description of a command that makes a bundle for a platform such as Codabench.
+    """Return the description of a command (a verb) that makes a bundle for a platform such as Codabench.
 
-    It says which options and files the command takes, for Cold Start runs and for evidence tasks. `more_options` are
-    the names of options that only this platform has, such as " --split", or an empty text. `summary` is the first line
-    of its help.
+    A verb says which options and files its command takes, for Cold Start runs and for evidence tasks. `more_options`
+    are the names of options that only this platform has, such as " --split", or an empty text. `summary` is the first
+    line of its help.
     """
     return Verb(
         # A function is called only by commands for runs: commands for evidence tasks save the work.
@@ -89,13 +89,18 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     )
 
 
-def _usage_of_bundle(options: str, files: str) -> VerbUsage:
+def _usage_of_bundle(options: str, help_on_files: str) -> VerbUsage:
     """Return how a command that makes a bundle is called.
 
-    `options` are the names of its options, separated by blanks, and `files` is the help on the files that it takes.
+    `options` are the names of its options, separated by blanks, and `help_on_files` is its help on the words of the
+    command line with the names of files.
     """
     return VerbUsage(
-        options=options, formats="text json", files=files, example="-o bundle $GOLD", folder_format="files"
+        options=options,
+        formats="text json",
+        files=help_on_files,
+        example="-o bundle $GOLD",
+        folder_format="files",  # with -o FOLDER the bundle is written as a folder of files
     )
 
 

@@ -49,6 +49,7 @@ def explain(
     mistakes of the run, and `progress` shows how many of all mistakes are done. Raises UsageError for an unknown
     measure, InputError for an unknown unit.
     """
+    # An examination finds the mistakes of the units, and computes their costs.
     examination = Examination(result, task.measure_for(measure, result))
     if units:
         return _make_explanation(examination, units=_explain_units(examination, units))

@@ -122,15 +122,15 @@ def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> wri
     labels of predicates to write. Raises UsageError for an unknown format, and
     if an output exists already.
     """
-    labels = frozenset(command_line.text("-labels").upper().split(":"))
-    if TAC not in labels:
+    predicate_labels = frozenset(command_line.text("-labels").upper().split(":"))
+    if TAC not in predicate_labels:
         session.announce(f"WARNING: '{TAC}' not included in output labels")
     formats = NONE if "--check" in command_line else command_line.text("-output")
     kb_file = command_line.positional_words[0]
     return writers.KbOutputs(
         folder=folder,
         paths=writers.output_paths(formats, folder, kb_file),
-        labels=labels,
+        labels=predicate_labels,
         link_kb=command_line.text("-linkkb").upper(),
     )
 
