@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from cs_score.analysis.outcomes import json_text as finding_json
 from cs_score.analysis.outcomes import shortened
-from cs_score.analysis.system_comparison import first_measure
+from cs_score.analysis.system_comparison import with_first_measure
 from cs_score.analysis.views import DocumentView, view_of_kind
 from cs_score.api.arguments import checked
 from cs_score.api.shown import LONGEST_TEXT, WIDTH, ShownDocument, member
@@ -80,7 +80,7 @@ class _Finding(ShownDocument):
     def _tables(self) -> Iterable[Table]:
         """Return the tables that the command writes to files, in order."""
         tables = self._view().tables(self._document)
-        return [table for table in tables if table.layout.is_file]
+        return [table for table in tables if table.layout.for_files]
 
 
 class Explanation(_Finding):
@@ -229,7 +229,7 @@ class Comparison(ShownDocument):
 
         The command's remarks about its own options are left out.
         """
-        document = self._document if self._has_chosen_measures else first_measure(self._document)
+        document = self._document if self._has_chosen_measures else with_first_measure(self._document)
         text_of_command = comparison_screen(document).removesuffix("\n")
         return _without_hint_at_options(text_of_command)
 

@@ -121,7 +121,7 @@ def _write_tables(view: DocumentView, document: Any, folder: str) -> None:
     """
     files = []
     for table in view.tables(document):
-        if table.layout.is_file:
+        if table.layout.for_files:
             files.append((os.path.join(folder, f"{table.layout.name}.tsv"), tsv(table)))
     with folder_made(folder, "-o"):
         write_together(files)

@@ -104,8 +104,8 @@ def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
 def unit_name(result: Result) -> str:
     """Return the kind of the units of resampling: `LDC query` if LDC queries are known, otherwise `SF query`.
 
-    LDC queries may also be known from the file given with `-queries`. In this case, at least one query of a run is in a
-    unit whose id differs from its own.
+    LDC queries are known from an index, or from the file given with `-queries`. In the second case, at least one query
+    of a run is in a unit whose id differs from its own.
     """
     knows_ldc_queries = result.has_ldc_index or any(has_ldc_units(run) for run in result.runs)
     return resampled_unit(knows_ldc_queries)
@@ -141,6 +141,7 @@ def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
     """Return a table with a row of sums for each unit of a run, from whose columns the `measures` are computed.
 
     A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses at this hop.
+    The sums come from the rows of the run's tables; `RowSums.add` explains how the rows of a table are added.
     """
     row_sums = RowSums(sum_columns_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}

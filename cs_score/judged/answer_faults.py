@@ -51,7 +51,7 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
 def _answer_part(judgment: JudgedLine) -> Part:
     """Return an answer of a unit with its judgment, such as "CORRECT, right", and its fault, if any.
 
-    The answer must not be ignored, so the value of its line is 0, 0.5 or 1.
+    The answer must not be ignored, so the value of the judged line is 0, 0.5 or 1. A right answer has no fault.
     """
     return Part(
         noun="answer",

@@ -74,7 +74,7 @@ class Layout(Record):
     """The layout of a table: its name, its columns, and the function `rows` that returns its rows from a document.
 
     The name is also that of the file, `NAME.tsv`, which has all columns and rows for programs. A table that is not
-    `is_file` is only for people, and one that is not `for_people` is only a file. In tables for people:
+    `for_files` is only for people, and one that is not `for_people` is only a file. In tables for people:
 
     * `shown_keys` are the keys of the columns that are shown; by default all.
     * `split_by` is the key of a column. Each of its values has a table of its own, with the value in place of % in the
@@ -94,7 +94,7 @@ class Layout(Record):
     split_by: str = ""
     min_rows: int = 0
     for_people: bool = True
-    is_file: bool = True
+    for_files: bool = True
     row_selection: Literal["top", "whole", "spread"] = "top"
     total: Callable[[Any], int] | None = None
     max_text_length: int = 40

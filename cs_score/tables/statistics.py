@@ -577,6 +577,7 @@ def _effect_sentences(measure_comparison: MeasureComparison, significance_level:
     The list is empty if there are several pairs but none differs significantly (p above the level). It is also empty if
     the only pair has no wins and losses.
     """
+    # A single pair has no columns of effects in its table: a sentence says its effect. Several pairs have the columns.
     if len(measure_comparison.pairs) == 1:
         pair = measure_comparison.pairs[0]
         if pair.wins is None or pair.ties is None or pair.losses is None:

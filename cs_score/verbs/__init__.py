@@ -64,7 +64,9 @@ def _preparation_entry(
 ) -> CommandEntry:
     """Return the entry of a program that is used before the scorer, such as `validate-run`.
 
-    It follows the program of the same name in a version of the reference programs.
+    It follows the program of the same name in a version of the reference programs. `module` is the module with the
+    command, below `cs_score.verbs`. The help lists the entry after the command `listed_after`; if this is empty, after
+    the entry before it in this package.
     """
     return CommandEntry(
         BEFORE_SCORER, summary, f"verbs.{module}", followed_version=followed_version, listed_after=listed_after

@@ -205,8 +205,9 @@ def change_for_listed_documents(line_values: Sequence[dict[str, Any]], document_
     have_ids = all(is_entry(document) and "doc_id" in document for document in documents)
     if not documents or not have_ids:
         return None
-    # For the document expression `[e]`, the two expressions below are '{str(e["doc_id"]): [e] for e in c["evidence"] or
-    # []}' and '[{**c, "evidence": {str(e["doc_id"]): [e] for e in c["evidence"] or []}} for c in R]'.
+    # For the document expression `[e]`, the two expressions below are:
+    # '{str(e["doc_id"]): [e] for e in c["evidence"] or []}'
+    # '[{**c, "evidence": {str(e["doc_id"]): [e] for e in c["evidence"] or []}} for c in R]'
     evidence_expression = '{str(e["doc_id"]): ' + document_expression + ' for e in c["evidence"] or []}'
     expression = '[{**c, "evidence": ' + evidence_expression + "} for c in R]"
     return FormChange(expression, "evidence is a list of documents")

@@ -109,7 +109,7 @@ def _find_remedy_for_objects(files: Files) -> Remedy:
         action = files.action_to_score_as("scifact", any_order=True)
     if action is not None:
         return Advice(diagnosis, action)
-    # In each claim `c`, the entry `e` of every document `d` is replaced by a list with this entry: {"11": {"label":
-    # "SUPPORT", "sentences": [2]}} becomes {"11": [{"label": "SUPPORT", "sentences": [2]}]}.
+    # In each claim `c`, the entry `e` of every document `d` is replaced by a list with this entry:
+    # {"11": {"label": "SUPPORT", "sentences": [2]}} becomes {"11": [{"label": "SUPPORT", "sentences": [2]}]}.
     expression = '[{**c, "evidence": {d: [e] for d, e in (c.get("evidence") or {}).items()}} for c in R]'
     return FormChange(expression, diagnosis)

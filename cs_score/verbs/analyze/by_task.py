@@ -35,9 +35,9 @@ def analyze_result(
 ) -> Any:
     """Return the analysis of a result of a task: what each mistake costs, the error budget, and groups.
 
-    `measure` is the measure to analyse, by default the headline measure. At most `top` mistakes are listed. If `top` is
-    None, a whole analysis lists all mistakes, and one for a first screen as many as a text shows. With `is_whole` the
-    analysis also explains how everything was scored. Without it, it has only the parts of a first screen. `settings`
+    `measure` is the measure to analyse, by default the headline measure. At most `top` mistakes are listed. With
+    `is_whole` the analysis explains how everything was scored, and lists all mistakes if `top` is None. Without
+    `is_whole` the analysis has only the parts of a first screen, and lists `TOP` mistakes if `top` is None. `settings`
     are further arguments of the function for the task, such as `progress`.
     """
     if task.name != COLD_START:

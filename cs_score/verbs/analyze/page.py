@@ -334,8 +334,10 @@ class AnalysisPage(PageMaker):
         rows = []
         score = self.document.score
         for row in self.document.budget:
-            next_score = score if row.cumulated is None else row.cumulated  # None: not computed
-            rows.append(self._budget_bar(row, start=score, end=next_score, note=_number_text(row.cumulated, ".4f")))
+            score_after_corrections = row.cumulated  # this kind and all kinds before it are corrected
+            next_score = score if score_after_corrections is None else score_after_corrections  # None: not computed
+            note = _number_text(score_after_corrections, ".4f")
+            rows.append(self._budget_bar(row, start=score, end=next_score, note=note))
             score = next_score
         caption = Caption("budget-steps", "Score, one kind after the other", self.measure, "kind (mistakes)")
         introduction = f"{self.measure} {self.document.score:.4f}; then "
@@ -563,6 +565,7 @@ class AnalysisPage(PageMaker):
             "change": _change_cell,
             "target": _target_cell,
         }
+        # The order of the columns on the page. Columns without a function above have plain cells.
         shown = ("gain", "place", "category", "change", "query", "slot", "hop", "value", "target", "effects")
         return layout_with_cells(self.layouts["mistakes"], further_columns, make_cell_by_key, shown)
 
@@ -633,12 +636,13 @@ class AnalysisPage(PageMaker):
         mistakes_by_unit = _mistakes_by_unit(self.document.mistakes[:MOST_ROWS])
         # Explanations of a run have `queries`, those of predictions have `units`, and a short analysis has neither.
         explanations = self.document.explanations or None
-        query_explanations = getattr(explanations, "queries", ())
-        unit_explanations = getattr(explanations, "units", ())
+        query_explanations = getattr(explanations, "queries", ())  # empty without explanations of a run
+        unit_explanations = getattr(explanations, "units", ())  # empty without explanations of predictions
         explanation_by_query = {explanation.query: explanation for explanation in query_explanations}
         explained_units = [unit_text(unit) for unit in unit_explanations]
         rows = []
-        unit_names = dict.fromkeys([*mistakes_by_unit, *explanation_by_query, *explained_units])  # each name once
+        # A unit may have mistakes, an explanation, or both: each name once.
+        unit_names = dict.fromkeys([*mistakes_by_unit, *explanation_by_query, *explained_units])
         for unit_name in unit_names:
             row = self._unit_row(unit_name, mistakes_by_unit.get(unit_name, ()))
             if unit_name in explanation_by_query:

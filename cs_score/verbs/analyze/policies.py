@@ -59,11 +59,12 @@ def _measures_to_show(scored: AnalysedRun, measure: Measure) -> list[str]:
 def _policy_row(scored: AnalysedRun, named_policy: NamedPolicy, measure_names: Sequence[str]) -> PolicyRow:
     """Return the scores of a run under a policy, by some measures, with the switches of the policy.
 
-    A switch is the text of one of its settings: `{"right": "CORRECT", "wrong": ..., "justifications": "2"}`.
+    A switch is the text of one of its settings: `{"right": "CORRECT", "wrong": ..., "justifications": "2"}`. If the run
+    cannot be scored under the policy, every score is None, and the row has the reason.
     """
     limits = named_policy.justifications
     score_under_policy = partial(scored.under, named_policy.policy, limits, with_problems=False)
-    scores = try_scores(score_under_policy, measure_names)  # None each, with a reason, if this is impossible
+    scores = try_scores(score_under_policy, measure_names)
     switches = {switch.lower(): text for switch, text in named_policy.policy.texts().items()}
     switches["justifications"] = str(limits)
     return PolicyRow(name=named_policy.name, policy=switches, scores=scores.by_measure, reason=scores.reason or UNSET)

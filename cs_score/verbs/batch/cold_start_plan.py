@@ -400,8 +400,8 @@ class _LoadedRun:
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
 
-        `pool` is not used, since gold has it already; `score_separately` passes it. Raises InputError if the run cannot
-        be loaded.
+        The run is also stored in `_loaded_run_by_id`. `pool` is not used, since gold has it already; `score_separately`
+        passes it. Raises InputError if the run cannot be loaded.
         """
         run = load_prepared(one_run.restrict_gold(gold), self._preparation, self._limits, log)
         self._loaded_run_by_id[one_run.run_id] = run

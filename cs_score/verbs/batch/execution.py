@@ -77,7 +77,8 @@ def _folder_of_batch(folder: str, remark: Callable[[str], None]) -> Iterator[Non
     folder. Raises UsageError if another batch is at work in the folder, OutputError if it cannot be made.
     """
     with outputs_immediately(), folder_made(folder, "-o"), locked(folder) as lock_remark:
-        if lock_remark is not None:  # a batch that was killed had locked the folder
+        # The remark is about the lock of an earlier batch, which was killed; None if there was no such lock.
+        if lock_remark is not None:
             remark(lock_remark)
         store.clear_leftovers(folder)
         yield

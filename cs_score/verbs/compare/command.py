@@ -159,7 +159,8 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
 def compare_table(command_line: CommandLine) -> int:
     """Compare systems by the scores in tables, and print the comparison. Return the exit status.
 
-    Raises UsageError, and InputError for a file that is not one of the tables in the help.
+    The help names the forms of tables; each of them may have the columns `cluster` and `stratum`, too. The files
+    written with --per-unit are tables of one system each. Raises UsageError, and InputError for any other file.
     """
     resampling = read_test_settings_with_defaults(command_line)
     name_in_file_by_column = read_names(command_line.text("--columns", ""))
@@ -205,7 +206,7 @@ def _short_text(command_line: CommandLine, document: SystemComparison) -> str:
     It shows the primary measure or, if --measure was typed, the measures that it names.
     """
     if not read_measures(command_line):
-        document = comparison.first_measure(document)
+        document = comparison.with_first_measure(document)
     if command_line.format == "text":
         row_count = options.read_top(command_line) or MOST_ROWS
         return comparison_screen(document, row_count)

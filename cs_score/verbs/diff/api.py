@@ -49,7 +49,7 @@ def diff(
             result.require_one_run()
     difference = difference_of_results(
         task,
-        a._for_analysis("diff"),
+        a._for_analysis("diff"),  # an error for a result loaded from JSON names the method `diff`
         b._for_analysis("diff"),
         measure,
         names=(name_a, name_b),

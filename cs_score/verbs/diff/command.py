@@ -79,6 +79,8 @@ def compute_difference(task: Task, command_line: CommandLine) -> Any:
     top = read_top(command_line)
     resampling = read_resampling_with_defaults(command_line)
     inputs = find_inputs(task.name, command_line, most_systems=2)
+    # Wrong options leave the earlier tables in place. If scoring fails, the folder has none, rather than those of
+    # other inputs.
     remove_earlier_tables(command_line, view_of_differences(task))
     measure = task.measure_of(command_line.get("--measure"))
     result_a, result_b, names = inputs.score_pair()

@@ -60,15 +60,15 @@ class _MixedOptions(Options):
 def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """Return the rules in which the editions of A and B differ, with the rows of A that each rule changes alone.
 
-    The list ends with the rows that differ between A and B, but that no rule changes alone. Rules without effect are
-    left out; a rule is kept if A could not be scored with it, and then has the reason. The list is empty if A cannot be
-    scored again, or if both follow the same edition.
+    Rules that change no row are left out, unless A could not be scored with them: such a rule has the reason. The last
+    element has no rule. Its rows differ between A and B, but none of the rules changes them alone. The list is empty if
+    A cannot be scored again, or if both follow the same edition.
     """
     if a.score_again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []
     rules = _edition_rules(a, b) + _policy_rules(a, b)
     rules.append(EditionRule(rule=None, rows=_unexplained_rows(a, b, rules)))
-    return [rule for rule in rules if rule.rows or rule.reason]  # a rule without both has no effect
+    return [rule for rule in rules if rule.rows or rule.reason]
 
 
 def _policy_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
@@ -114,7 +114,8 @@ def _effect_of_one_rule(
     """
     assert a.score_again is not None
     rule = EditionRule(rule=name, a=value_a, b=value_b)
-    options = _MixedOptions(**{**asdict(a.run.gold.options), **option_changes})
+    values_by_option = {**asdict(a.run.gold.options), **option_changes}
+    options = _MixedOptions(**values_by_option)
     try:
         scored_again = a.score_again(options)
     except InputError as refusal:

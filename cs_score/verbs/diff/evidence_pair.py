@@ -106,6 +106,7 @@ class ExaminedPair:
         answer_counts: Counter[tuple[str, PairOutcome]] = Counter()
         for answer in self._all_answers():
             answer_counts[answer.part, answer.outcome] += 1
+            # Judgments with the same outcome may differ in their words: the words are compared.
             if _judgment_text(answer.a) != _judgment_text(answer.b):
                 differing_answers.append(answer)
         return DifferingAnswers(differing_answers, _outcome_counts(answer_counts))

@@ -63,7 +63,7 @@ _FEWEST_UNITS: Final = 3
 def layouts_of(mode: Mode) -> Sequence[Layout]:
     """Return the layouts of the tables, in the order in which the text shows them.
 
-    A layout may be for files only (not `for_people`), or for texts only (not `is_file`).
+    A layout may be for files only (not `for_people`), or for texts only (not `for_files`).
     """
     name = Column("name", mode.unit)
     differing_units = Layout(
@@ -76,7 +76,7 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
     answer_columns = (name, *columns("part", "value"), *_SIDES)
     answers = Layout("answers", "What was judged differently:", answer_columns, _answer_rows, min_rows=1)
     # Texts show shortened judgments, files show whole ones: the same table twice, once for each.
-    shortened_answers = replace(answers, rows=_shortened_answer_rows, is_file=False)
+    shortened_answers = replace(answers, rows=_shortened_answer_rows, for_files=False)
     whole_answers = replace(answers, for_people=False)
     return (differing_units, _OUTCOMES, shortened_answers, whole_answers, _GROUPS)
 
@@ -149,7 +149,7 @@ def _screen_lines(writer: DocumentText, difference: EvidenceDifference, input_li
     unit_count = max(_UNITS_ON_SCREEN - input_line_count, _FEWEST_UNITS)
     row_counts = {"units": unit_count, "groups": _GROUPS_ON_SCREEN}
     lines = writer.screen_tables(difference, row_counts, _contribution_order)
-    return lines + writer.hint("--all shows every unit, outcome, answer and group; --format json has all of it.")
+    return lines + writer.hint_lines("--all shows every unit, outcome, answer and group; --format json has all of it.")
 
 
 def _lines_about_inputs(writer: DocumentText, difference: EvidenceDifference) -> list[str]:

@@ -103,8 +103,8 @@ def group_shares(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> dict[str, 
 def _shares_of_groups(group_summands: _GroupSummands, measure: Measure) -> list[GroupShare]:
     """Return the groups of a dimension with their scores and contributions, sorted by name.
 
-    Groups of lines by value type or category have no scores by measures that need the number of classes
-    (`_has_scores`), and no number of rows.
+    Some measures need the number of classes, and a class that was not found has no value type or category. Groups of
+    these two dimensions then have contributions without scores (`_has_scores`), and no number of rows.
     """
     shares = shares_of(group_summands.a, group_summands.b, measure)
     shares.sort(key=lambda share: share.name)
@@ -142,8 +142,9 @@ def _summands_by_row_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) ->
     summands_a = _summands_by_row(a, measure)
     summands_b = _summands_by_row(b, measure)
     query_by_id = _queries_of(a) | _queries_of(b)
+    rows_of_both = list(summands_a) + list(summands_b)
     for dimension in _dimensions_of_rows(measure):
-        group_by_row = _group_by_row([*summands_a, *summands_b], dimension, query_by_id)
+        group_by_row = _group_by_row(rows_of_both, dimension, query_by_id)
         yield _GroupSummands(
             dimension=dimension,
             a=_add_up_groups(summands_a, group_by_row),
@@ -187,14 +188,17 @@ def _summands_by_row(scored: AnalysedRun, measure: Measure) -> dict[_RowKey, Sum
     Each row has one summand for each sum that the measure is computed from, such as its right lines.
     """
     result = _with_queries_as_units(scored.result)
-    hops = _hops_of_table(scored, measure.table) if _has_rows_by_hop(measure) else [measure.level]
+    # A measure of one hop has rows of this hop only. A ranking over all hops has rows of the level `ALL`.
+    levels = [measure.level]
+    if _has_rows_by_hop(measure):
+        levels = _hops_of_table(scored, measure.table)
     summands_by_row: dict[_RowKey, Summands] = {}
-    for hop in hops:
-        measure_at_hop = measure.at_level(hop)
-        table = unit_table(result, [measure_at_hop])
+    for level in levels:
+        measure_at_level = measure.at_level(level)
+        table = unit_table(result, [measure_at_level])
         for query_id, summands in zip(table.ids, table.rows):
             if any(summands):  # zeros add nothing
-                summands_by_row[_RowKey(query_id, hop)] = summands
+                summands_by_row[_RowKey(query_id, level)] = summands
     return summands_by_row
 
 
@@ -253,8 +257,8 @@ def _summands_by_line_groups(a: AnalysedRun, b: AnalysedRun, measure: Measure) -
     for dimension in _LINE_DIMENSIONS:
         yield _GroupSummands(
             dimension=dimension,
-            a=_summands_by_line_group(counts_a, dimension, count_names),
-            b=_summands_by_line_group(counts_b, dimension, count_names),
+            a=_add_up_line_groups(counts_a, dimension, count_names),
+            b=_add_up_line_groups(counts_b, dimension, count_names),
             row_counts={},  # groups of lines have no number of rows
         )
 
@@ -273,9 +277,7 @@ def _counts_of_lines_and_classes(scored: AnalysedRun, measure: Measure) -> Entry
     return count_table(scored, measure, faults).entry_counts
 
 
-def _summands_by_line_group(
-    entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]
-) -> dict[str, Summands]:
+def _add_up_line_groups(entry_counts: EntryCounts, dimension: str, count_names: Iterable[str]) -> dict[str, Summands]:
     """Return the counts with the names `count_names` for each group of a dimension: `{"NAM": [3.0, 4.0], ...}`.
 
     In this example the names are `right` and `ground_truth`, and the dimension is `mention_type`.

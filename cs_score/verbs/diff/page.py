@@ -134,7 +134,8 @@ class DifferencePage(PageMaker):
         unit_names = [_name_of_unit(unit) for unit in self.document.units]
         count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])
         has_common_names = not count_by_unit.keys().isdisjoint(unit_names)
-        if not has_common_names:  # the answers belong to SF queries, and the units are LDC queries
+        # Either no answer counted differently, or the answers belong to SF queries and the units are LDC queries.
+        if not has_common_names:
             return layout_with_cells(layout)  # the same columns, all of which are shown
         links = [_link_to_answers(unit, count_by_unit[unit]) for unit in unit_names]  # in the order of the rows
         make_cell_by_key = {"answers": lambda _row, row_number: links[row_number]}
@@ -185,6 +186,7 @@ class DifferencePage(PageMaker):
         make_row = _row_of_run_answer if is_of_runs else _row_of_evidence_answer
         rows = [make_row(answer) for answer in difference.answers]
         headings = _answer_headings(difference.task)
+        # The links in the table of units lead to rows of this table (`is_linked`).
         answer_table = table_of_rows("answers", "Answers side by side", rows, headings, is_linked=True)
         about = "Those that counted differently, side by side."
         return Section("side-by-side", "Answers", [about, _outcome_facts(difference.outcomes), *answer_table])

@@ -34,12 +34,13 @@ def diff(
     task.measures((a, b))  # raises UsageError for results of different tasks
     pair = ExaminedPair(a, b, task.measure_for(measure, a, b))
     shared_fields = head_of(_sides_of(pair, names), resampling)  # names, scores, interval, p-value, as of a comparison
-    has_input_sentences = bool(a.head or b.head)  # the head of predictions has sentences about their inputs
+    # The head of a system's predictions has sentences about its inputs. It is not the head of the document above.
+    input_sentences = UNSET if not (a.head or b.head) else {"a": a.head, "b": b.head}
     differing_answers = pair.answers()
     return EvidenceDifference(
         task=task.mode.name,
         **shared_fields,
-        heads={"a": a.head, "b": b.head} if has_input_sentences else UNSET,
+        heads=input_sentences,
         top=UNSET if top is None else top,
         units=tuple(pair.units()[:top]),
         answers=tuple(differing_answers.answers[:top]),

@@ -120,6 +120,7 @@ def diff(
     units = _ComparedUnits(side_a, side_b, shared_measure)
     answers = _answer_pairs(a, b)
     classes = _class_pairs(a, b)
+    count_by_class_outcome = _count_outcomes(classes)
     # The fields that all documents of differences begin with: names, scores, interval, p-value and notes.
     shared_fields = head_of(units.sides(unit_noun), resampling)
     notes_on_undefined = undefined_notes({names[0]: a.result.undefined, names[1]: b.result.undefined})
@@ -133,7 +134,7 @@ def diff(
         answers=[pair for pair in answers if not _counts_alike(pair)],
         outcomes=_count_outcomes(answers),
         classes=[pair for pair in classes if pair.a != pair.b],
-        found=_count_outcomes(classes),
+        found=count_by_class_outcome,
         groups=group_shares(a, b, shared_measure),
         rules=rules_of(a, b) or UNSET,
     )
@@ -307,14 +308,14 @@ def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: 
     `is_counted` says whether the line is counted in a row of the tables.
     """
     unit, line, assessment = scored_line
-    label: Label = "not counted"
+    side: Label = "not counted"
     category = pre_policy_category(assessment)
     if is_counted:
-        labels = unit.labels_by_index[line.index]
-        label = _side_of_labels(labels)
+        labels = unit.labels_by_index[line.index]  # the labels given by the scorer: its category, its side ...
+        side = _side_of_labels(labels)
         category = category_of(labels, scored.policy)
     class_name = accepted_class(assessment)
-    return AnswerLabel(label=label, category=category, class_name=class_name, file=line.file, line=line.number)
+    return AnswerLabel(label=side, category=category, class_name=class_name, file=line.file, line=line.number)
 
 
 def _side_of_labels(labels: Labels) -> Label:

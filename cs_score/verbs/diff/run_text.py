@@ -38,7 +38,7 @@ def _whole_difference(
     Before the tables of answers and of classes come the counts of their outcomes.
     """
     count_by_answer_outcome = difference.outcomes
-    count_by_class_outcome = difference.found
+    count_by_class_outcome = difference.found  # how many classes only A, only B or both have found
     outcome_counts_by_table = {"answers": count_by_answer_outcome, "classes": count_by_class_outcome}
     lines = list(head)
     for layout in LAYOUTS:

@@ -59,8 +59,9 @@ def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | 
 def _lines_of_units(writer: DocumentText, explanation: EvidenceExplanation) -> list[str]:
     """Return the lines that explain how each unit was scored, and list its mistakes."""
     lines = []
-    is_of_answered_units = bool(answered_count_text(explanation))
-    if is_of_answered_units:  # readers must know that the other units were not scored
+    # This text, such as `100 of 7,405 questions`, is empty unless only answered units were scored.
+    answered_units_text = answered_count_text(explanation)
+    if answered_units_text:  # the line of the score says that the other units were not scored
         lines += [_score_line(explanation), ""]
     for number, unit in enumerate(explanation.units):
         if number:
@@ -74,11 +75,11 @@ def _lines_of_run(writer: DocumentText, explanation: EvidenceExplanation) -> lis
     mode = writer.mode
     task = " ".join(words_of(mode.name))
     lines = [_score_line(explanation)]
-    lines += writer.lines_of_sentences(explanation)
+    lines += writer.introduction_lines(explanation)
     lines.append("")
     lines += score_lines(mode, explanation.scores, explanation.statistics, explanation.undefined or ())
     lines += writer.all_tables(explanation)
-    lines += writer.hint(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
+    lines += writer.hint_lines(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
     return lines
 
 

@@ -164,7 +164,8 @@ class KbFile:
             return _type_line(number, subject, node_type)
         if not predicate:
             return self._read_unusual_line(number, unusual_line)
-        # A plain assertion, as nearly all lines are. The first condition saves a call for each line of most tasks.
+        # A plain assertion, as nearly all lines are. Most tasks accept all predicates: the first condition then saves
+        # the call of `_is_on_task` for each line.
         if not self._accepts_all_predicates and not self._is_on_task(predicate):
             self._report_off_task(predicate, number)
             return None
@@ -228,8 +229,8 @@ class KbFile:
         if _CONFIDENCE_PATTERN.fullmatch(columns[-1]):
             confidence = columns[-1]
             columns = columns[:-1]
-        # The reference program also removes a confidence with an exponent before another confidence: of the columns
-        # "D1:3-9", "1e-3" and "0.5" only the first one remains, and the confidence is 0.001.
+        # A second confidence may be at the end now: "D1:3-9", "1e-3", "0.5" has lost 0.5 above. If it has an exponent,
+        # the reference program removes it, too, and it replaces the first one: "D1:3-9" and 0.001 remain.
         decimals = without_exponent(columns[-1]) if columns else None
         if decimals is None:
             return columns, confidence

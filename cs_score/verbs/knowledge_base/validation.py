@@ -167,7 +167,8 @@ def check_provenances(assertions: Iterable[Assertion], findings: KbFindings) -> 
     """Report provenances with a missing part, with a superfluous one, or with a part that is no mention of its node."""
     check = _ProvenanceCheck(findings)
     for assertion in assertions:
-        # Most predicates need nothing but a correct justification.
+        # Most predicates need nothing but a correct justification. A plain provenance has a correct justification and
+        # no other part, and only the predicates of this set require more of the justification.
         if assertion.provenance.is_plain and assertion.predicate.name not in _WITH_MENTION_AS_JUSTIFICATION:
             continue
         # The reference program parses the provenance before it checks it, and reports its problems each time.
@@ -374,6 +375,7 @@ def _report_and_list_mentions(node: KbNode, findings: KbFindings, *, has_documen
     """
     mentions = [mention for mention in node.mentions if mention.predicate.name in _RANK_OF_CHECKED_PREDICATE]
     if node.has_assertions and not mentions:
+        # The message does not name the line; reports for programs do.
         findings.report_without_line_in_message("NO_MENTIONS", node.name, line=node.line_in_reports())
     # Without documents, nothing remains but to report problems again, if the node has any.
     if not has_documents and node.name not in findings.nodes_with_problems:
@@ -654,8 +656,8 @@ def _infer_named(builder: Builder, mentions: _MentionsInDocument) -> None:
 def _has_all_mentions(node: KbNode) -> bool:
     """Return whether a node has one canonical mention, not more, in each document that mentions it.
 
-    Each canonical mention must have the place of a mention by name or description. A node without canonical mentions
-    returns False.
+    Each canonical mention must have the place of a mention by name or description. The result is False for a node
+    without canonical mentions.
     """
     canonical_docid_by_place: dict[str, str] = {}
     other_places: set[str] = set()
@@ -668,8 +670,9 @@ def _has_all_mentions(node: KbNode) -> bool:
     canonical_docids = set(canonical_docid_by_place.values())
     if not canonical_docids or canonical_docids != node.mentioning_docids:
         return False
-    has_several_in_a_document = len(canonical_docids) < len(canonical_docid_by_place)
-    return not has_several_in_a_document and canonical_docid_by_place.keys() <= other_places
+    # With as many places as documents, each document has one of the places.
+    has_one_per_document = len(canonical_docid_by_place) == len(canonical_docids)
+    return has_one_per_document and canonical_docid_by_place.keys() <= other_places
 
 
 # ---- The programs

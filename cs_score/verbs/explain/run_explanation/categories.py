@@ -325,9 +325,9 @@ def _mention_in_words(assessment: Assessment) -> str:
 
 
 def _why_duplicate(placed_line: _PlacedLine, kept_line: Response) -> str:
-    """Return why a right line does not count beside another right line, which is kept in its place.
+    """Return why a right line does not count: another right line, `kept_line`, counts instead of it.
 
-    Either both are in the same class, or their slot takes one value and they are in different classes.
+    Either both lines are in the same class, or their slot takes one value and they are in different classes.
     """
     kept_class = placed_line.placement.class_by_index[kept_line.index]
     if kept_class != placed_line.class_name:
@@ -383,9 +383,9 @@ def _why_on_side(category_name: str, policy: Policy) -> str:
     """
     listing_sides = [side for side in SIDES if category_name in policy.categories_on(side)]
     if category_name == DUPLICATE and policy.duplicate_side is not None:
+        # If several switches list DUPLICATE, the last one decides: this is `policy.duplicate_side`.
         reason = f"-{policy.duplicate_side.lower()} lists DUPLICATE"
         has_several_sides = len(listing_sides) > 1
-        # Of several switches that list DUPLICATE, the last one decides.
         return f"{reason}, and comes last of those that do" if has_several_sides else reason
     if category_name == IGNORE:
         return "the assessor's judgment IGNORE always counts as ignored"

@@ -356,7 +356,7 @@ class Met(Record):
 
 
 class Category(Record):
-    """Step 5: what policies call the line, the class or bin that it is placed in, and the lines that decided."""
+    """Step 5: the category of the line under the policies, its equivalence class or bin, and the lines that decided."""
 
     rule: str
     name: str
@@ -577,7 +577,7 @@ class ClassExplanation(Record):
         """Yield texts about the class: its status, its parent, its assessments, and the lines placed in it."""
         yield f"Class {self.name}: {self.status}, {self.reason}"
         slot = "" if self.slot is None else f", {self.slot}, hop {self.hop}"
-        yield f"parent {self.row}{slot}"  # a row of the tables counts the classes below a query or class, its name
+        yield f"parent {self.row}{slot}"  # `row` is the name of the query or class above
         if self.assessments:
             yield ["Assessments:", *self._assessment_texts()]
         else:

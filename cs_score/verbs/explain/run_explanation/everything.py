@@ -97,6 +97,7 @@ def _places_to_explain(
     if with_others:
         preferred_places |= dict.fromkeys(line_by_place)
     chosen_places = set(list(preferred_places)[:MOST_LINES])
+    # The chosen places are returned in the order of the lines.
     return [place for place in line_by_place if place in chosen_places]
 
 
@@ -141,7 +142,8 @@ class _StepWriter:
     def line_steps(self, line: AnyLine) -> document.LineSteps:
         """Return the steps in which a line was scored, with the effect of correcting it if it is a mistake."""
         mistake = self._mistake_by_place.get((line.file, line.number))
-        explanation = explain_line(line, self._indexed_run, with_effect=False)  # its effect is known from the mistake
+        # The effect is not computed again: the analysis has computed it for each mistake.
+        explanation = explain_line(line, self._indexed_run, with_effect=False)
         explanation = replace(explanation, effect=None if mistake is None else self._effect_of(mistake))
         summary = explanation.summary
         return document.LineSteps(

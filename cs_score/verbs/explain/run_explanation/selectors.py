@@ -84,14 +84,14 @@ class Selectors:
         """
         problem = f"there is no line {selector} to explain"
         if not files:
-            problem = self._no_such_file(file_name)
+            problem = self._no_such_file_text(file_name)
         if self._indexed_run.fatal_error:
             return InputError(problem, remedy=f"reading stopped: {self._indexed_run.fatal_error}")
         possible_files = files or self._indexed_run.files.values()
         ranges = [f"{file.name} has lines 1 to {file.last_number}" for file in possible_files]
         return InputError(problem, remedy=", ".join(ranges) or "no run was loaded")
 
-    def _no_such_file(self, name: str) -> str:
+    def _no_such_file_text(self, name: str) -> str:
         """Return the sentence that there is no run file with a name, or no run at all if the name is empty."""
         if not name:
             return "there is no run"

@@ -56,7 +56,7 @@ def explain_class(
     verdict = _verdict_on_class(name, indexed_query)
     effect = None
     if assessments and with_effect and verdict.status == "missed":
-        effect = indexed_run.effect_with(_best_answer(assessments))
+        effect = indexed_run.effect_of_adding(_best_answer(assessments))
     # `CS14_0001:2` is counted in the row `CS14_0001`, the class or query above it.
     row = name.rpartition(":")[0]
     is_below_class = ":" in row
@@ -131,9 +131,9 @@ def _verdict_on_unfound_class(row_name: str, indexed_query: IndexedQuery, tree: 
 
 
 def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation:
-    """Return the explanation of a node: its lines, classes, ranks and effect.
+    """Return the explanation of a node: its lines, its classes, its rank, and its effect on the scores of the run.
 
-    `name` is its full id, such as `CS14_0001:E1`.
+    `name` is its full id, such as `CS14_0001:E1`. The effect is how the scores change if the node's lines are removed.
     """
     lines_of_all_runs = indexed_run.run.links.lines_by_node[name]
     lines = [line for line in lines_of_all_runs if indexed_run.is_of_run(line)]
@@ -146,7 +146,7 @@ def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation
         classes=_accepted_classes_of(lines, indexed_query),
         rank_step=indexed_query.rank_step(name),
         why_not_ranked=indexed_query.why_not_ranked(name),
-        effect=indexed_run.effect_without(lines),
+        effect=indexed_run.effect_of_removing(lines),
     )
 
 
