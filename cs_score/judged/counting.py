@@ -322,15 +322,15 @@ def _different_weights_error(name: str, line: LabelledLine, earlier_weight: floa
 
 
 def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
-    """Return whether the equivalence class of an assessment is one that the answers of its unit are expected to find.
+    """Return whether a run is expected to answer with the equivalence class of an assessment.
 
-    It is if the assessment names the class, or if the value of its label is greater than 0. If answers are matched to
-    assessments by unit alone, every class is expected.
+    This holds if the assessment names a class, or if its label makes an answer right or partly right. It always holds
+    if answers are matched to assessments by their unit alone (the key is "unit").
     """
     if rules.key == "unit":  # all answers of a unit belong to one class, even the wrong ones
         return True
-    counts_something = bool(rules.value_by_label[assessment.label])
-    return bool(assessment.class_name) or counts_something
+    is_right_or_partly_right = bool(rules.value_by_label[assessment.label])  # 1 or 0.5, not 0 or None
+    return bool(assessment.class_name) or is_right_or_partly_right
 
 
 def recall_divisor(gold: UnitGold, weights: Mapping[str, float]) -> float:

@@ -47,7 +47,10 @@ def section_on_origin_of_analysis(document: Any) -> Section:
 
 
 def _analysis_words(document: Any) -> list[str]:
-    """Return the words after `analyze` in the command line that repeats an analysis."""
+    """Return the words after `analyze` in the command line that repeats an analysis.
+
+    `document` is an analysis of a Cold Start run or of the predictions of an evidence task.
+    """
     origin: Origin = document.origin
     words = _words_naming_result(document)
     words += ["--measure", document.measure]

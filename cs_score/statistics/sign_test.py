@@ -113,7 +113,7 @@ class SignTest:
     def needed_units(self, power: float) -> int | None:
         """Return the smallest number of units such that it and the next nine numbers all reach the power.
 
-        Returns None if this number is larger than `MOST_UNITS_COMPUTED_EXACTLY`.
+        Returns None if the search up to twice `MOST_UNITS_COMPUTED_EXACTLY` finds no such number.
         """
         sufficient_units = smallest_sufficient(
             lambda unit_count: self._reaches(power, unit_count), start=1, largest=2 * MOST_UNITS_COMPUTED_EXACTLY
@@ -183,9 +183,9 @@ def _rejection_probabilities(win_probability: float, most_differing: int, signif
 def _critical_counts(most_differing: int, significance_level: float) -> list[int]:
     """Return the critical value of the test if 0, 1, ... `most_differing` units differ.
 
-    The test rejects if the rarer of wins and losses is at most as frequent as the critical value. For six units this is
-    0 at the level 0.05, because 2 / 2^6 is at most 0.05. It is -1 if the test never rejects. With each further unit it
-    rises by at most 1.
+    The test rejects if the number of wins or the number of losses, the smaller of both, is at most the critical value.
+    For six units the critical value is 0 at the level 0.05, because 2 / 2^6 is at most 0.05. It is -1 if the test never
+    rejects. With each further unit it rises by at most 1, so that one comparison for each unit is enough.
     """
     critical_counts = []
     critical_count = -1

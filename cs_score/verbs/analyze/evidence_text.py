@@ -123,7 +123,7 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
     there is no terminal, and then cells are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    lines = [_score_line(mode, analysis), *writer.lines_of_sentences(analysis)]
+    lines = [_score_line(mode, analysis), *writer.introduction_lines(analysis)]
     if writer.is_shortened:  # without `top`
         lines += writer.screen_tables(analysis, _ROWS_ON_SCREEN, _mistakes_order)
         lines += writer.hint("--all shows every mistake, group and confusion; --format json has all of it.")

@@ -75,7 +75,7 @@ def _lines_of_run(writer: DocumentText, explanation: EvidenceExplanation) -> lis
     mode = writer.mode
     task = " ".join(words_of(mode.name))
     lines = [_score_line(explanation)]
-    lines += writer.lines_of_sentences(explanation)
+    lines += writer.introduction_lines(explanation)
     lines.append("")
     lines += score_lines(mode, explanation.scores, explanation.statistics, explanation.undefined or ())
     lines += writer.all_tables(explanation)

@@ -121,9 +121,9 @@ class IndexedQuery:
     def row_by_index(self) -> Mapping[int, str]:
         """The name of the row of the tables in which each line is counted, by the index of the line."""
         row_by_index: dict[int, str] = {}
-        for tally in self.result.tallies:
-            for line in tally.responses:
-                row_by_index[line.index] = tally.name
+        for row_counts in self.result.tallies:  # the counts of a row, with the lines counted in it
+            for line in row_counts.responses:
+                row_by_index[line.index] = row_counts.name
         return row_by_index
 
     @cached_property
@@ -462,7 +462,7 @@ class IndexedRun:
         """The object that computes the effects of changes to the files of the run."""
         return Effects(self.scored, self.measures)
 
-    def effect_without(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
+    def effect_of_removing(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
         """Return the effect on the scores of removing some lines together with all lines that depend on them.
 
         Unless `is_computed`, the result only names the lines that would be removed. It is None if the run has no
@@ -478,8 +478,11 @@ class IndexedRun:
             effect = Effect(differences={}, reason=reason)
         return self._line_effect("absent", change, effect)  # the lines are absent after the change
 
-    def effect_with(self, answer: Assessment) -> LineEffect | None:
-        """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
+    def effect_of_adding(self, answer: Assessment) -> LineEffect | None:
+        """Return how the scores change if an answer of the pool is added to the run; None if the run has no scores.
+
+        The result has the difference in each measure, and the lines to add.
+        """
         if self.measure is None:
             return None
         change = Change(added_lines=self.effects.editor.lines_to_add([answer]))
