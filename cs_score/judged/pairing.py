@@ -108,8 +108,9 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 
 
 def _distinct_lines_of_units(lines_by_unit: LinesByUnit, file: str) -> dict[str, Sequence[LabelledLine]]:
-    """Return the distinct lines of each unit that repeats a line. Units without repeated lines are left out. Raises
-    InputError if a repeated line has another label than the first one.
+    """Return the distinct lines of each unit that repeats a line. Units without repeated lines are left out.
+
+    Raises InputError if a repeated line and its first occurrence have different labels.
     """
     distinct_lines_by_unit: dict[str, Sequence[LabelledLine]] = {}
     for unit, lines in lines_by_unit.items():

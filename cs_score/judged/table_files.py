@@ -84,9 +84,13 @@ class JudgedTable:
         """Return an iterator over the rows in order, without blank lines.
 
         Raises InputError, with the line number, if the file is not a table.
-        """ decoded_lines = _decoded_lines(self._source) first_line = next(decoded_lines, "")  # shows the format of the
-        file lines = chain([first_line], decoded_lines)  # puts the first line back file_format =
-        self._format_of_file(first_line) self._check_first_line(first_line, file_format) if file_format == ".jsonl":
+        """
+        decoded_lines = _decoded_lines(self._source)
+        first_line = next(decoded_lines, "")  # shows the format of the file
+        lines = chain([first_line], decoded_lines)  # puts the first line back
+        file_format = self._format_of_file(first_line)
+        self._check_first_line(first_line, file_format)
+        if file_format == ".jsonl":
             return self._json_rows(lines)
         cells_of_lines = _csv_cells(self.name, lines) if file_format == ".csv" else _tsv_cells(lines)
         return self._cell_rows(cells_of_lines)

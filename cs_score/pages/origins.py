@@ -190,7 +190,7 @@ def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
 def _cold_start_words(origin: Origin, run_files: Sequence[str]) -> list[str]:
     """Return the options and the files of a Cold Start origin as words. The files are queries, runs and pool.
 
-    There is no word for the task, since Cold Start is the default task of every command.
+    There is no word for the task, since a command without a task scores Cold Start.
     """
     queries = _inputs_of_role(origin, QUERIES)
     pool = _inputs_of_role(origin, POOL)
