@@ -24,7 +24,7 @@ class EvidenceTask(Record):
         return self.mode.name
 
     def measure_of(self, name: str | None) -> str | None:
-        """Return the official name of a measure; `name` may be in any letter case. None stays None.
+        """Return the official name of a measure; `name` may be in any letter case. None is returned unchanged.
 
         Raises UsageError if the task has no such measure.
         """

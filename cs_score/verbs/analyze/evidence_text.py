@@ -126,7 +126,7 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
     lines = [_score_line(mode, analysis), *writer.introduction_lines(analysis)]
     if writer.is_shortened:  # without `top`
         lines += writer.screen_tables(analysis, _ROWS_ON_SCREEN, _mistakes_order)
-        lines += writer.hint("--all shows every mistake, group and confusion; --format json has all of it.")
+        lines += writer.hint_lines("--all shows every mistake, group and confusion; --format json has all of it.")
     else:
         lines += writer.all_tables(analysis)
     if not analysis.mistakes:

@@ -79,7 +79,7 @@ def _lines_of_run(writer: DocumentText, explanation: EvidenceExplanation) -> lis
     lines.append("")
     lines += score_lines(mode, explanation.scores, explanation.statistics, explanation.undefined or ())
     lines += writer.all_tables(explanation)
-    lines += writer.hint(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
+    lines += writer.hint_lines(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
     return lines
 
 
