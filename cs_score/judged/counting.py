@@ -23,11 +23,12 @@ Key: TypeAlias = Literal["answer", "answer+evidence", "unit"]
 
 
 class Rules(Record):
-    """The rules for judging lines: the value of each label, and the key by which answers are matched to assessments.
+    """The rules for judging lines: the value of each label and the key by which answers are matched to assessments.
 
-    `key` is None if the lines of the run have labels of their own. `file` is the name of the file that holds the
-    labels. `has_wanted_column` says whether it has a column with the number of answers that a unit wants, and
-    `has_weight_column` whether it has a column with weights of classes. `accepted_label` is a label that counts 1.
+    `key` is None if the lines of the run have labels of their own. `file` is the name of the file that contains the
+    labels. `has_wanted_column` says whether this file has a column with the number of answers that a unit wants, and
+    `has_weight_column` whether it has a column with the weights of classes. `accepted_label` is a label with the value
+    1.
     """
 
     value_by_label: Mapping[str, Value]
@@ -62,7 +63,7 @@ class JudgedLine(NamedTuple):
     """A line of a run with its label and its value: 1 for right, 0.5 for half right, 0 for wrong.
 
     `label` is the label of the line's assessment, or `UNASSESSED` if nobody has assessed the line. If another line of
-    the unit counts for the same equivalence class (answers that mean the same), `label` is `DUPLICATE` and
+    the unit counts for the same equivalence class (answers with the same meaning), `label` is `DUPLICATE` and
     `better_line` is that other line. `value` is None if the line is ignored. `class_name` is None for an unassessed
     line. `assessment` is None for an unassessed line, and for every line of a run that has labels of its own.
     """
@@ -84,8 +85,8 @@ class UnitCount(NamedTuple):
     """The counts of a unit, from which the measures are computed.
 
     `right` is the sum of the values of the answers, and `answered` the number of answers that are not ignored. `found`
-    and `wanted` are numbers of equivalence classes (answers that mean the same), or the sums of their weights; recall
-    is `found` divided by `wanted`. `is_wanting` is 1 if the unit wants an answer, `is_answered` is 1 if it has one, and
+    and `wanted` are numbers of equivalence classes (answers with the same meaning), or sums of their weights; recall is
+    `found` divided by `wanted`. `is_wanting` is 1 if the unit wants an answer, `is_answered` is 1 if it has one, and
     `units` is always 1, so that the sums of these fields count units. The last six fields count lines of the run.
     """
 
@@ -352,9 +353,9 @@ def recall_divisor(gold: UnitGold, weights: Mapping[str, float]) -> float:
 class _LineCount(NamedTuple):
     """The contribution of a line to the counts of its unit.
 
-    `found_weight` is the weight of the class that the line finds, or 0 if it finds none. `reserved_label` is one of the
-    labels that cs-score gives itself, `UNASSESSED` or `DUPLICATE`. It is empty for a line whose label comes from a
-    file.
+    `found_weight` is the weight of the class that the line finds, or 0 if it does not find one. `reserved_label` is
+    `UNASSESSED` or `DUPLICATE`, the labels that cs-score itself assigns. It is empty for a line whose label comes from
+    a file.
     """
 
     value: Value

@@ -18,13 +18,13 @@ from cs_score.judged.policy import UNASSESSED, Value
 
 
 class SampledAnswer(NamedTuple):
-    """An answer of a run of which a sample was assessed.
+    """An answer of a run whose answers were assessed by sample.
 
     `first_label` is the label that the first or only assessor gave to the answer, or `UNASSESSED`. If a second assessor
-    labelled the sample, `predicted_value` is the value of the first label, which predicts that of the second label; it
-    is None if there is no second assessor. `is_sampled` says whether the answer is in the sample. `value` is the value
-    of its label in the sample, or None if the policy ignores the answer; it has a meaning only if the answer is in the
-    sample. `identity` is the same for equal answers of different runs.
+    labelled the sample, `predicted_value` is the value of the first label, which serves as a prediction of the value of
+    the second label. It is None if there is no second assessor. `is_sampled` says whether the answer is in the sample.
+    `value` is the value of its label in the sample, or None if the policy ignores the answer; it is meaningful only for
+    answers in the sample. `identity` is the same for equal answers of different runs.
     """
 
     unit: str

@@ -43,11 +43,11 @@ _MARKER_SHAPES: Final = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7
 
 
 class Caption(Record):
-    """The name and title of a chart, and the titles of its axes.
+    """The name and the title of a chart, and the titles of its axes.
 
-    `name` begins the ids of its elements, so that it is unique on a page. `x_title` is the title of the horizontal
-    axis, with its unit; `y_title` is the title of the vertical axis, or says what the rows are. `subject` distinguishes
-    a chart from others of its kind, such as the dimension of groups.
+    `name` is unique on a page, since the ids of the chart's elements begin with it. `x_title` is the title of the
+    horizontal axis, including its unit. `y_title` is the title of the vertical axis, or says what the rows are.
+    `subject`, such as the dimension of groups, distinguishes a chart from others of its kind.
     """
 
     name: str
@@ -339,7 +339,7 @@ def _rounded(value: float, decimals: int) -> float:
 
 
 class Tick(NamedTuple):
-    """A number of an axis: its place, and its text."""
+    """A number on an axis: its place and its text."""
 
     place: float
     text: str
@@ -455,7 +455,7 @@ _AXIS_HEIGHT: Final = 42.0
 
 
 class Bar(Record):
-    """A bar from one number to another. `label` names it, `note` is written beside it, `target` is its link."""
+    """A bar from one number to another. `label` names it, `note` is written next to it, and `target` is its link."""
 
     label: str
     start: float
@@ -519,7 +519,7 @@ def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
 class Dots(Record):
     """A row of scores: its label, the score of each series, and the limits of the interval of some scores.
 
-    Scores and limits are by the name of their series, such as "F1".
+    Scores and limits are given by the name of their series, such as "F1".
     """
 
     label: str
@@ -628,7 +628,7 @@ _Y_TITLE_PLACE: Final = 14.0
 
 
 class Mark(NamedTuple):
-    """A value of the horizontal axis at which a vertical line with a text is drawn."""
+    """A value on the horizontal axis at which a vertical line with a text is drawn."""
 
     value: float
     text: str

@@ -39,11 +39,11 @@ _MOST_ROWS_OF_SMALL_TABLE: Final = 25
 
 
 class ExpandableEntry(Record):
-    """An entry that a reader of the page can open: how a query, a line or a unit was scored.
+    """An entry that a reader of the page can open to see how a query, a line or a unit was scored.
 
     `head` names the entry. `steps` are the positions, in `ExpandableEntries.texts`, of the texts that explain it.
-    `groups` has the entries below it: pairs of a title and the keys of these entries. `drawing` is a chart beside the
-    steps.
+    `groups` has the entries below it, as pairs of a title and the keys of these entries. `drawing` is a chart next to
+    the steps.
     """
 
     head: str
@@ -53,11 +53,11 @@ class ExpandableEntry(Record):
 
 
 class ExpandableEntries(Record, dict=True):
-    """The entries of a page that can be opened, by key, and the texts of their steps.
+    """The expandable entries of a page, by key, and the texts of their steps.
 
-    The page has one list of `texts`, and the steps of entries are positions in it. If `are_trees`, each text is a tree:
-    it has a line for each step, which is indented by two spaces for each level. Otherwise its lines are shown as they
-    are.
+    The page has a single list of `texts`, and the steps of entries are positions in it. If `are_trees` is true, each
+    text is a tree with a line for each step, indented by two spaces for each level. Otherwise its lines are shown as
+    they are.
     """
 
     texts: Sequence[str] = ()
@@ -82,8 +82,8 @@ class ExpandableEntries(Record, dict=True):
 class PageTable(Record):
     """A table of the page, as HTML in `markup`.
 
-    Links of the page lead to its `name`. `left_out` is the number of rows that the page does not have. A table that
-    `is_small` has neither paging nor filters.
+    Links on the page lead to its `name`. `left_out` is the number of rows that are not on the page. A small table
+    (`is_small`) has neither paging nor filters.
     """
 
     name: str

@@ -46,7 +46,7 @@ class PoolProblem(Record):
 class CheckedPool(Record):
     """The problems of assessments that were loaded as far as possible.
 
-    `problem_kinds` are the kinds of problems; those that stop scoring come first. `remarks` are about the files.
+    `problem_kinds` are the kinds of problems, beginning with those that stop scoring. `remarks` are about the files.
     `fatal_errors` are the errors of lines that could not be loaded.
     """
 

@@ -18,9 +18,9 @@ from cs_score.problems.log import ProblemLog
 
 
 class Conversion(NamedTuple):
-    """The result of a conversion: the record of it, with the problems of the file, and the run that was made.
+    """The result of a conversion: the record of it, including the problems of the file, and the run that was made.
 
-    `run_file` is None if the file has errors, so that no run can be made of it.
+    `run_file` is None if the file has errors, because a run cannot be made from it then.
     """
 
     prepared_run: PreparedRun

@@ -38,7 +38,7 @@ class Depth(Record):
     """The depth to which the nodes of a run are pooled, that is, given to assessors. Scheme B (`is_per_query`) takes
     the `node_count` best nodes of the first hop for each query, scheme A for the whole run.
 
-    Of the second hop, the square of this number of nodes are taken.
+    At the second hop, the number of nodes taken is the square of `node_count`.
     """
 
     is_per_query: bool
@@ -63,7 +63,7 @@ class Depth(Record):
 
 
 class _Node(NamedTuple):
-    """A node (an answer of a run, in one or several lines) that may be taken.
+    """A node (an answer of a run, given in one or more lines) that may be taken.
 
     * `name`: the query and the node id, such as `CS14_0001:h1`.
     * `hop`: 0 for the first hop, 1 for the second.
@@ -118,9 +118,9 @@ def _lines_of_other_nodes(taken_names: Collection[str], lines_by_node: Mapping[s
 
 
 class _NodeLines(NamedTuple):
-    """The lines of a node that are not discarded yet, and the hop of the node, from 0.
+    """The lines of a node that have not been discarded, and the hop of the node, from 0.
 
-    The last line of a node, even a discarded one, tells its hop.
+    The hop is that of the last line of the node, even if this line was discarded.
     """
 
     remaining_lines: Sequence[Response]

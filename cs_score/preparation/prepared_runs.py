@@ -48,14 +48,14 @@ WrittenLine: TypeAlias = tuple[str, Response]
 
 
 class RunLimits(Record):
-    """The limits on a run: justifications per node, and the depth to which it is pooled (None for the whole run)."""
+    """The limits on a run: justifications per node, and the depth of pooling (None for the whole run)."""
 
     justifications: JustificationLimits
     depth: Depth | None = None
 
 
 class ValidatedText(Record):
-    """A validated run: its text in pieces of whole lines, and remarks that are not in the report.
+    """A validated run: its text, in pieces that consist of whole lines, and remarks that are not in the report.
 
     `dropped_query_ids` are the full ids of the queries whose lines are left out although the report does not say so.
     """
@@ -66,7 +66,7 @@ class ValidatedText(Record):
 
 
 class CheckedRun(Record, dict=True):
-    """A run after loading and checking. `loading` has its lines, the layouts of its files, and the log of problems.
+    """A run that was loaded and checked. `loading` has its lines, the layouts of its files, and the log of problems.
 
     If the problems include errors, the run must not be used.
     """
@@ -179,7 +179,7 @@ def _most_confident_first(lines: Iterable[Response]) -> list[Response]:
 
 
 class _LineWriter:
-    """Write lines of a validated run as text: all of them get the run id of the first line (rule first-run-id)."""
+    """Writes lines of a validated run as text. All lines get the run id of the first line (rule first-run-id)."""
 
     def __init__(self, loading: Loading) -> None:
         """Prepare to write the lines in `loading`. All lines get the run id of the first line."""
@@ -383,7 +383,7 @@ def differences(checked_run: CheckedRun) -> Iterator[str]:
 
 
 class _KnownAlignment(SequenceMatcher[str]):
-    """A matcher of difflib for two files whose alignment is known: it groups changes, and compares nothing."""
+    """A difflib matcher for two files whose alignment is known: it groups changes without comparing lines."""
 
     def __init__(self, opcodes: list[Any]) -> None:
         """Take the stretches of the two files, as `get_opcodes` of difflib returns them."""
@@ -396,9 +396,9 @@ class _KnownAlignment(SequenceMatcher[str]):
 
 
 class _Stretch(NamedTuple):
-    """A stretch of lines of a file, and the lines that replace them, both by positions as difflib gives them.
+    """A stretch of lines of a file and the lines that replace them, given by their positions as in difflib.
 
-    `tag` is `equal` if all these lines are unchanged, `replace` if each of them is replaced by other lines or none.
+    `tag` is `equal` if all these lines are unchanged, and `replace` if each of them is replaced or deleted.
     """
 
     tag: str
@@ -504,8 +504,8 @@ class PreparedRun(Record):
     """An input of the scorer that was converted or validated: its problems, and the run that is scored instead.
 
     `scored_as` is the name of that run, and `change` says how it was made from the input. If `problems` include errors,
-    the run must not be scored; `code` and `remedy` belong to the error that says so. `digests` are the digests of the
-    original files.
+    the run must not be scored; `code` and `remedy` are then used for the error message. `digests` are the digests of
+    the original files.
     """
 
     name: str
@@ -530,7 +530,7 @@ class PreparedRun(Record):
 
 
 class Preparation(Struct):
-    """The files to score, in order and with prepared runs instead of their originals, and a record of each of these."""
+    """The files to score, in order, with prepared runs in place of originals, and a record of each prepared run."""
 
     files: list[Input] = field(default_factory=list)
     prepared_runs: list[PreparedRun] = field(default_factory=list)

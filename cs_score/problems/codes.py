@@ -20,13 +20,13 @@ class ProblemKind(NamedTuple):
     """The row of a problem code in the table.
 
     `template` is the message, in which `%s` and `%d` are replaced by arguments. It is None for a condition that ends
-    the program with a message of its own; the reference program has no code for it. `meaning` describes the problem,
+    the program with its own message; the reference scorer does not have a code for it. `meaning` describes the problem,
     `example` is an input with the problem, `remedy` is advice for the author of the input, and `action` says what
     cs-score does.
 
-    `offender_position` is the position of the offending text among the arguments of the message, from 0; None if none
-    of them is. `column_or_position` is the name of the column with the problem, or the position of an argument with the
-    name of the column.
+    `offender_position` is the position of the offending text among the arguments of the message, from 0, or None if it
+    is not among them. `column_or_position` is the name of the column with the problem, or the position of the argument
+    that contains this name.
     """
 
     severity: Severity

@@ -23,7 +23,7 @@ NO_SOURCE: Final = "NO_SOURCE"
 class Place(NamedTuple):
     """The place of a problem: a file as named by the user, and a line number or `In query ID`.
 
-    `shown` is the text of the place in the report, if it is not `FILE line LINE`.
+    `shown` is the text of the place in the report, if it differs from `FILE line LINE`.
     """
 
     file: str
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """The details that a report for programs and editors adds to a problem's message.
+    """The details that reports for programs and editors add to the message of a problem.
 
     `column` is the name of the column with the problem, `text` the offending text, and `repaired` the text that is used
     instead. `place` is where the author of the input should look if the message names no place.
@@ -50,8 +50,8 @@ class Detail(NamedTuple):
 class Problem(NamedTuple):
     """A problem with its message and all places where it was met.
 
-    `places` are all different, in the order in which they were met; None means that the problem has no place.
-    `occurrences` is how often the problem was met, which may be several times at the same place.
+    `places` has each place once, in the order in which the problem was met there; None means that the problem does not
+    have a place. `occurrences` is how often the problem was met, which may be several times at the same place.
     """
 
     code: str
@@ -105,7 +105,7 @@ class _Entry(NamedTuple):
 
 
 class ProblemLog:
-    """Collects problems of inputs. An entry of the log is a problem at one place; the log counts how often it was met.
+    """Collects problems of inputs. An entry of the log is a problem at one place, with a count of how often it was met.
 
     Problems with a code in `ignored` are neither stored nor counted. `wordings` has templates by code that replace the
     templates of the table of problems, such as those of another edition. `fatal_errors` are the errors that must end
@@ -285,9 +285,9 @@ def count_of_discarded(problems: Iterable[Problem]) -> int:
 class Occurrence(Record):
     """A problem at one place.
 
-    `file` and `line` (from 1) where known, `within` a place inside a file that is no line (a query), `column` the name
-    of the column, `text` what is wrong as written, `repaired` what stands for it from now on, `times` how often it was
-    counted.
+    `file` and `line` (from 1) are given if they are known. `within` is a place within a file that is not a line, such
+    as a query. `column` is the name of the column, `text` is the offending text as written, `repaired` is the text that
+    is used instead, and `times` is how often the problem was counted.
     """
 
     code: str
@@ -303,10 +303,10 @@ class Occurrence(Record):
 
 
 class RecordingLog(ProblemLog):
-    """A log that keeps the details of every occurrence, for reports that programs and editors read.
+    """A log that keeps the details of every occurrence, for reports that are read by programs and editors.
 
-    The message of a problem may quote a whole line. To save memory, the log stores the arguments of messages, and the
-    messages are made when they are written.
+    The message of a problem may quote a whole line. To save memory, the log stores only the arguments of messages, and
+    makes each message when it is written.
     """
 
     _keeps_details = True

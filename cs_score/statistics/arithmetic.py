@@ -160,20 +160,21 @@ _LARGEST_EXPONENT: Final = 1023
 
 
 class ExactStatistics(Record):
-    """The statistics of one or more systems on the same units, written in integers, which can be summed exactly. A
-    statistic whose values are small whole numbers stays as it is. Any other one is split into a high and a low integer.
+    """The statistics of one or more systems on the same units, written as integers, which can be summed exactly. A
+    statistic whose values are small whole numbers stays as it is. Any other statistic is split into a high and a low
+    integer.
 
-    In decimal digits, 0.123456 would be split into 123 and 456: it is (123 + 456 / 1000) / 1000. The value of a split
-    statistic is
+    If this were done with decimal digits, 0.123456 would be split into 123 and 456, because it is (123 + 456 / 1000) /
+    1000. The value of a split statistic is
 
         (high integer + low integer / 2^low_bits) * 2^exponent
 
-    `integers` (units, systems, integer columns) has one column for each of the `statistic_count` statistics: its values
-    or its high integers. The low integers are in additional columns after these, in the order of `split_columns`, the
-    positions of the split statistics. `exponents` has the exponent of each of them. Weighted sums of integers are exact
-    if the weights are non-negative integers that sum to at most the number of units; `to_statistics` converts them to
-    sums of statistics. A stratum is a part of the test set that is resampled separately: `stratum_sizes` has the number
-    of consecutive units in each stratum, or is empty if there are no strata.
+    `integers` (units, systems, integer columns) has one column for each of the `statistic_count` statistics, with its
+    values or its high integers. The low integers are in additional columns after these. `split_columns` are the
+    positions of the split statistics, in the order of the additional columns, and `exponents` has the exponent of each.
+    Weighted sums of integers are exact if the weights are non-negative integers that sum to at most the number of
+    units; `to_statistics` converts them to sums of statistics. A stratum is a part of the test set that is resampled
+    separately. `stratum_sizes` has the number of consecutive units in each stratum, or is empty if there are no strata.
     """
 
     integers: Floats
@@ -222,10 +223,11 @@ class ExactStatistics(Record):
 
 
 class _IntegerLayout(NamedTuple):
-    """How k statistics are written in integers: the statistics with a high and a low integer, and their bits.
+    """How k statistics are written as integers: which statistics have a high and a low integer, and their bits.
 
     `split_columns` are the positions of the statistics with two integers, `exponents` has the exponent of each, and
-    `low_bits` is the number of bits of a low integer. `ExactStatistics` has the formula for the value of two integers.
+    `low_bits` is the number of bits of a low integer. `ExactStatistics` gives the formula for the value of two
+    integers.
     """
 
     split_columns: NDArray[np.intp]

@@ -53,9 +53,9 @@ class DifferenceSize(NamedTuple):
     """The size of the difference between two systems: in how many units each is better, and the effect size.
 
     `wins`, `ties` and `losses` are the numbers of units that favour the second system, neither, and the first.
-    `standard_deviation` is that of the differences of the units, and `effect_size` is their mean divided by it. A value
-    that does not exist is None: all values if a score is 0/0, the standard deviation if there is only one unit, and the
-    effect size if all units differ by the same amount.
+    `standard_deviation` is the standard deviation of the differences of the units, and `effect_size` is the mean
+    difference divided by it. Values that do not exist are None. This applies to all values if a score is 0/0, to the
+    standard deviation if there is only one unit, and to the effect size if all units differ by the same amount.
     """
 
     wins: int | None = None
@@ -145,7 +145,7 @@ def rank_systems(scores: Floats) -> NDArray[np.int64]:
 
 
 class RankRange(NamedTuple):
-    """The best (`low`) and the worst (`high`) rank of a system in the resamples, without the extreme ranks."""
+    """The best (`low`) and the worst (`high`) rank of a system in the resamples, excluding extreme ranks."""
 
     low: int
     high: int
@@ -302,9 +302,10 @@ class _Placement(NamedTuple):
 
 class _TestedSystems(Record):
     """Systems with their names, and the tests of a family of pairs of these systems. A family is the set of pairs that
-    are tested together. Systems, measures and pairs are known by their positions.
+    are tested together. Systems, measures and pairs are identified by their positions.
 
-    The systems are compared under several measures. One of them is the primary measure, and the others are exploratory.
+    The systems are compared under one or more measures. One of these is the primary measure, and any others are
+    exploratory.
     """
 
     names: Sequence[str]

@@ -120,7 +120,7 @@ def random_sign_flips(seed: int, unit_count: int, resample_count: int) -> Iterat
 
 
 class _Chunk(NamedTuple):
-    """Some resamples that are drawn at once: the random generator that draws them, and their number."""
+    """Resamples that are drawn together: the random generator that draws them, and their number."""
 
     generator: np.random.Generator
     row_count: int
@@ -237,9 +237,9 @@ class _PermutedGroup(NamedTuple):
     """Permutations of the systems in a group of consecutive units.
 
     `sums_by_permutation` (M, systems, integers) has the integer sums of the systems over the units of the group, in M
-    permutations of the group. A permutation of all units consists of one permutation of each group:
-    `chosen_permutations` (N,) has for each of N permutations of all units the number, from 0 to M - 1, of the
-    permutation of this group.
+    permutations of the group. A permutation of all units consists of one permutation of each group. For each of N
+    permutations of all units, `chosen_permutations` (N,) has the number (from 0 to M - 1) of the permutation of this
+    group.
     """
 
     sums_by_permutation: NDArray[Any]

@@ -197,9 +197,9 @@ def count_units_with_content(systems: ResampledSystems) -> list[int]:
 class SignFlipTests(Record):
     """The p-values of pairs of systems by the randomisation test, which flips signs of the differences of units.
 
-    `flip_count` is the number of sign flips. If `is_exact`, these are all possible sign flips. `uncorrected` has the
-    p-value of each pair, and `corrected_by_max_t` the p-values corrected by max-T. The latter is empty if they were not
-    requested.
+    `flip_count` is the number of sign flips, and `is_exact` says whether these are all possible sign flips.
+    `uncorrected` has the p-value of each pair, and `corrected_by_max_t` the p-values corrected by max-T. The latter is
+    empty if they were not requested.
     """
 
     flip_count: int
@@ -216,10 +216,9 @@ _FEWEST_ROWS: Final = 32
 
 
 class _SignFlips(NamedTuple):
-    """The sign flips that a randomisation test makes, their number, and whether these are all possible ones.
+    """The sign flips that a randomisation test makes, their number, and whether they are all possible sign flips.
 
-    `draws` yields the sign flips in chunks (flips, units) of numbers that are 1 where two systems are exchanged, and 0
-    elsewhere.
+    `draws` yields the sign flips in chunks (flips, units), with 1 where two systems are exchanged and 0 elsewhere.
     """
 
     flip_count: int
@@ -326,10 +325,10 @@ def _difference_scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
 
 
 class _SystemRatios(NamedTuple):
-    """The scores of a system under each measure, and the numbers of its units from which they are computed.
+    """The scores of a system under each measure, and the numbers from which they are computed.
 
-    `numerators` and `denominators` (units, measures) are those of the units. `total_denominators` (measures,) are the
-    sums of the denominators, and `scores` (measures,) the scores.
+    `numerators` and `denominators` (units, measures) have one number for each unit. `total_denominators` (measures,)
+    are the sums of the denominators, and `scores` (measures,) are the scores.
     """
 
     numerators: Floats
@@ -396,7 +395,7 @@ class _OrderedPairs(NamedTuple):
     """The pairs that max-T tests under one measure, ordered by their standardised differences, the largest first.
 
     `pair_indices` (tested pairs,) are their positions among all pairs. `scales` (tested pairs, 1) are their scales, and
-    `standardised_differences` (tested pairs, 1) their observed differences divided by these.
+    `standardised_differences` (tested pairs, 1) are their observed differences divided by these scales.
     """
 
     pair_indices: NDArray[np.intp]
@@ -428,8 +427,9 @@ class _MaxT:
     """The correction max-T, which counts extreme resamples for each pair and computes p-values from the counts. The
     standardised difference of a pair is the difference of its scores, divided by the scale of the pair.
 
-    A resample is extreme for a pair if the largest standardised difference, |difference| / scale, reaches the observed
-    one of the pair. Pairs whose units do not differ are not tested.
+    A resample is extreme for a pair if the largest standardised difference (|difference| / scale) of this pair and all
+    later pairs reaches the observed standardised difference of the pair. Pairs whose units do not differ are not
+    tested.
     """
 
     def __init__(self, observed: Floats, scales: Floats) -> None:
@@ -706,9 +706,9 @@ def _sign_tests_if_possible(systems: ResampledSystems) -> SignFlipTests | None:
 
 
 class _CorrectedTests(NamedTuple):
-    """P-values that are corrected for the number of pairs, and the number of resamples from which they were computed.
+    """P-values corrected for the number of pairs, and the number of resamples from which they were computed.
 
-    If `is_exact`, these are all possible resamples.
+    `is_exact` says whether these are all possible resamples.
     """
 
     p_values: PValues
