@@ -223,7 +223,7 @@ def _macro_average(level: str, rows: Sequence[ScoreRow]) -> ScoreRow:
 def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
     """Return each score of the rows, such as P, R and F1, summed over all rows and divided by `divisor`.
 
-    If `divisor` is 0, the results are 0. As in the reference, scores are added from the first row to the last.
+    If `divisor` is 0, the results are 0. As in the reference scorer, scores are added from the first row to the last.
     """
     scores_by_position = zip(*[row.scores for row in rows])
     return tuple([divide(sum_from_left(scores), divisor) for scores in scores_by_position])

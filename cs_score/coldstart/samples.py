@@ -39,7 +39,7 @@ class Draw(Record):
 class Sample(Record):
     """One resample: the LDC queries that it draws, some of them several times.
 
-    `label` is the number of the resample as the file has it, and `number` is the value of this text.
+    `label` is the number of the resample as written in the file, and `number` is the value of this text.
     """
 
     label: str
@@ -109,8 +109,8 @@ class SampleFile(Record):
 def read_samples(file: Input) -> SampleFile:
     """Return the samples of a file; there are no samples if the file does not exist.
 
-    Of several samples with the same number, the last one counts. Each byte is read as a character, as in the reference.
-    Raises InputError for an illegal query id and for a file that cannot be read.
+    If several samples have the same number, the last one counts. As in the reference scorer, each byte is read as a
+    character. Raises InputError for an illegal query id and for a file that cannot be read.
     """
     if isinstance(file, str) and not os.path.exists(file):
         return SampleFile()

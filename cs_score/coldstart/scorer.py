@@ -267,9 +267,9 @@ class RankingRows(NamedTuple):
 class CallScorer:
     """Score the runs of one call one after the other.
 
-    As in the reference, runs that were scored before have three effects on a run. The nodes of all runs are ranked
-    together. The rows of average precision have the id of the first run (rule pooled-runs). After a run was resampled,
-    only the queries of its last resample are scored (rule samples-narrow-later-runs).
+    As in the reference scorer, runs that were scored before have three effects on a run. The nodes of all runs are
+    ranked together. The rows of average precision have the id of the first run (rule pooled-runs). After a run was
+    resampled, only the queries of its last resample are scored (rule samples-narrow-later-runs).
     """
 
     def __init__(

@@ -131,7 +131,7 @@ def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tup
 def _find_first_line(
     numbered_lines: Iterator[tuple[int, str]], file_name: str, unread_lines: list[UnreadLine]
 ) -> tuple[int, str] | None:
-    """Return the first line that is neither blank nor a comment, with its number; None if there is no such line.
+    """Return the first line that is neither blank nor a comment, with its number, or None if there is no such line.
 
     The lines before it are added to `unread_lines`. `file_name` is the name of the file.
     """
@@ -170,7 +170,7 @@ def split_columns(text: str) -> list[str]:
 
 
 def is_blank_or_comment(text: str) -> bool:
-    """Return whether a line is blank or a comment, which is a line whose first character besides blanks is `#`."""
+    """Return whether a line is blank or a comment. The first character of a comment other than blanks is `#`."""
     return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
 
 
@@ -304,7 +304,8 @@ class Confidence(NamedTuple):
 def plain_confidence(text: str) -> float | None:
     """Return the value of a confidence that is written like `0.75`, as nearly all confidences are.
 
-    The result is None for a confidence that is written in another way or is zero. `read_confidence` must read it.
+    The result is None if the confidence is zero or is written in another way. In this case, `read_confidence` must read
+    it.
     """
     digits = text[2:]
     if text[:2] == "0." and digits.isdigit() and digits.isascii():
@@ -458,7 +459,7 @@ def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanPr
 def outside_document(span: Span, offsets: tuple[str, ...], length_by_document: DocumentLengths) -> list[SpanProblem]:
     """Return the problems of a span whose document is unknown, or ends before one of its offsets.
 
-    `offsets` are those offsets of the span that are numbers. `length_by_document` has the lengths of all documents.
+    `offsets` are the offsets of the span that are numbers. `length_by_document` contains the lengths of all documents.
     """
     document_length = length_by_document.get(span.docid)
     if document_length is None:
@@ -514,7 +515,7 @@ class StartPlace(NamedTuple):
 def read_canonical_start(
     text: str, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> StartPlace | None:
-    """Return the start of a provenance that is written in canonical form; None for another text.
+    """Return the start of a provenance that is written in canonical form, or None for any other text.
 
     For `ENG_1:3-5,ENG_1:8-9` this is the document `ENG_1` and the offset 3. If `length_by_document` is given, the
     offsets are checked against the length of the document. A few unusual canonical forms are not recognised: the result

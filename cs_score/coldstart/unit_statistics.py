@@ -138,7 +138,7 @@ def drawn_units(run: ScoredRun) -> list[str]:
 
 
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
-    """Return a table with a row of sums for each unit of a run, from whose columns the `measures` are computed.
+    """Return a table of sums from which the `measures` are computed, with a row for each unit of a run.
 
     A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses at this hop.
     The sums come from the rows of the run's tables; `RowSums.add` explains how the rows of a table are added.

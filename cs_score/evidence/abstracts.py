@@ -72,7 +72,7 @@ class AbstractsMode(Mode):
         return "claim" in first
 
     def prediction_to_json(self, prediction: Claim | None) -> Any:
-        """Return the prediction for a claim as the JSON object of its line; None if there is no prediction."""
+        """Return the prediction for a claim as the JSON object of its line, or None if there is no prediction."""
         if prediction is None:
             return None
         fields = {"id": prediction.id, "label": prediction.label, "evidence": prediction.evidence}
@@ -230,7 +230,8 @@ class AbstractsMode(Mode):
     def _complete_nearest_set(self, entries: Any, sets: list[Entry]) -> None:
         """Add the missing sentences of the nearest gold set of an abstract to the predicted `entries` for it.
 
-        They are added to the entry that is compared with the set. If there is no such entry, a new one is added.
+        The sentences are added to the entry that is compared with the set. If there is no such entry, a new entry is
+        added.
         """
         nearest_set = self._find_nearest_set(sets, scorable_entries(entries))
         entry = nearest_set.entry

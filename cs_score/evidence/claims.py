@@ -603,7 +603,7 @@ def _is_hugging_face_row(fields: reading.Object) -> bool:
 def cited_documents(gold: Claim) -> list[object]:
     """Return the documents that a claim of gold cites; there are none if its line has no key `cited_doc_ids`.
 
-    Raises InputError if the value of the key is no list.
+    Raises InputError if the value of the key is not a list.
     """
     if gold.citations is UNSET:
         return []
@@ -670,7 +670,7 @@ def iterate_entries(value: object) -> Iterator[reading.Object]:
 
 
 def listed_sentences(entry: reading.Object) -> list[object]:
-    """Return the sentences of an entry as the file lists them. Raises InputError if the entry has no list of them."""
+    """Return the sentences of an entry as listed in the file. Raises InputError if they are not a list."""
     return reading.as_list(reading.member(entry, "sentences"), "'sentences'")
 
 
@@ -838,7 +838,7 @@ def _judge_set(document: str, gold_set: GoldSet, entries: _PredictedEntries | No
 
 
 def _verdict_without_entry(document: str, gold_set: GoldSet, entries: _PredictedEntries | None) -> SetVerdict:
-    """Return the verdict on an evidence set of gold with an unpredicted label, whose sentences are all missed.
+    """Return the verdict on an evidence set of gold whose label is not predicted: all its sentences are missed.
 
     The sentences of all predicted `entries` for the document count as wrong. `entries` is None if the document is not
     predicted.
@@ -883,7 +883,7 @@ def _explain_set(verdict: SetVerdict) -> Iterator[str]:
 
 
 def _describe_predicted_entry(verdict: SetVerdict) -> str:
-    """Return in words the predicted entry that an evidence set was compared with, or why there is no such entry.
+    """Return a description of the predicted entry that an evidence set was compared with, or why there is none.
 
     An example is "entry 1, the first with this label: {2, 5}".
     """
@@ -944,7 +944,7 @@ def _labels_of(claims: Iterable[Claim]) -> set[str]:
 def _first_entry(entries: object) -> dict[str, Any]:
     """Return the first entry of evidence for a document, given the document's JSON value.
 
-    Return an empty object if there is no entry or the first one is malformed.
+    Return an empty object if there is no entry or if the first entry is malformed.
     """
     if isinstance(entries, list) and entries and isinstance(entries[0], dict):
         return entries[0]

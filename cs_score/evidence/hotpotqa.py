@@ -454,7 +454,7 @@ def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
 
 
 def _value_of_text(text: str) -> Any:
-    """Return the JSON value of a text, or the list of its values if it has one on each line; None if it is no JSON."""
+    """Return the JSON value of a text, the list of its values if each line has one, or None if it is not JSON."""
     line_values = reading.json_values_of_lines(text)
     if line_values is None:  # perhaps a JSON value over several lines
         try:
@@ -492,7 +492,7 @@ def _convert_rows(questions: list[Any]) -> list[Any] | None:
 
 
 def _check_ids(questions: Iterable[object]) -> None:
-    """Raise InputError, with the number of the question, for a question of gold that is no object or has no id."""
+    """Raise InputError, naming the number of the question, if a question of gold is not an object or has no id."""
     for number, value in enumerate(questions, start=1):
         with reading.ErrorLocation(place={"question number": number}):
             question = reading.as_object(value, "the question")
@@ -760,7 +760,7 @@ def _explain_answer(role: str, answer: str) -> str:
 def _explain_facts(gold_facts: object, predicted_facts: object) -> Iterator[str]:
     """Yield three lines of an explanation, which list the right, the wrong and the missed facts of a question.
 
-    The arguments are lists of facts, as the files have them.
+    The arguments are lists of facts in the form of the files.
     """
     gold_keys = facts_by_key(gold_facts).keys()
     predicted_keys = facts_by_key(predicted_facts).keys()

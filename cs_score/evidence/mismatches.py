@@ -105,7 +105,7 @@ def _predicted_documents(
 
 
 def _find_same_document(predicted_id: str, claim: DocumentsOfClaim) -> str | None:
-    """Return the id in gold that is another spelling of a predicted document id; None if there is none.
+    """Return the id in gold that is another spelling of a predicted document id, or None if there is no such id.
 
     An id in gold that is itself predicted is not considered.
     """

@@ -682,7 +682,7 @@ class Mode(ABC):
         return ()
 
     def units_under_policy(self, policy: str, units: Sequence[Unit]) -> UnitsUnderPolicy:
-        """Return units whose labels count as a policy says. Raises UsageError for a text that is no policy."""
+        """Return units whose labels count according to a policy. Raises UsageError for a text that is not a policy."""
         raise UsageError(f"{self.name} has no policies")
 
 
@@ -713,7 +713,7 @@ class FilesRead(NamedTuple):
 
     @property
     def gold_content(self) -> Any:
-        """The content of gold as the task reads it, or None if there is no gold."""
+        """The content of gold as read by the task, or None if there is no gold."""
         return None if self.gold is None else self.gold.content
 
 

@@ -165,8 +165,8 @@ class References(NamedTuple):
 class R4C(Mode):
     """Instances with a predicted derivation, which three evaluations compare with the references of gold.
 
-    Each evaluation chooses a reference of its own. The faults for a measure are those of its evaluation, which is `e`
-    for the measure `e_f1`.
+    Each evaluation chooses its own reference. The faults for a measure are those of its evaluation, which is `e` for
+    the measure `e_f1`.
     """
 
     name = "r4c"
@@ -210,7 +210,7 @@ class R4C(Mode):
         return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first JSON value of a file is gold, without the key "re", or None if it is not an object.
+        """Return whether the first JSON value of a file is gold (without the key "re"), or None if it is not an object.
 
         A file of this task has a single JSON value.
         """
@@ -438,7 +438,7 @@ def _choose_reference(
 def _gold_fact_parts(evaluation: InstanceEvaluation, steps: Sequence[Any]) -> Iterator[Part]:
     """Yield each fact of the chosen reference, judged by the predicted fact that is aligned with it.
 
-    A fact without an aligned one is missed. `steps` are the steps of the reference as the file has them.
+    A fact without an aligned predicted fact is missed. `steps` are the steps of the reference as read from the file.
     """
     pair_by_gold_position = {pair.gold_position: pair for pair in evaluation.pairs}
     for gold_position, gold_fact in enumerate(evaluation.gold_facts):

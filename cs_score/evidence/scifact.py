@@ -68,7 +68,7 @@ class SciFactOptions(Record):
 class LabelledSentences(NamedTuple):
     """An evidence set of gold, or the prediction for an abstract: a label and the numbers of sentences.
 
-    `sentences` holds the numbers as the file lists them, including repeated ones.
+    `sentences` contains the numbers as listed in the file, including repetitions.
     """
 
     label: Any
@@ -407,7 +407,7 @@ def _part_of_gold_set(
 
 
 def judgment_of_set(predicted_count: int, sentence_count: int) -> str | None:
-    """Return how much of a gold set is predicted, in words: "complete", or "1 of 2 sentences".
+    """Return a description of how much of a gold set is predicted: "complete", or "1 of 2 sentences".
 
     `predicted_count` is the number of predicted sentences of the set, and `sentence_count` the number of all its
     sentences. Return None if no sentence is predicted.
@@ -659,7 +659,7 @@ class _IdMismatch(NamedTuple):
         return next(claim_id for claim_id in self.gold_ids if as_key(claim_id) in self.missing_predictions)
 
     def missing_predictions_text(self) -> str:
-        """Return how many claims have no prediction, in words: `2 of 300 claims have none`."""
+        """Return a description of how many claims have no prediction: `2 of 300 claims have none`."""
         return f"{self.missing_predictions.total():,} of {number_with_noun(len(self.gold_ids), 'claim')} have none"
 
     def error_of_matching_by_id(self) -> InputError:
@@ -699,7 +699,7 @@ class _IdMismatch(NamedTuple):
         return min(len(self.gold_ids), len(self.predicted_ids))
 
     def _describe_different_ids(self, position: int) -> str:
-        """Return which ids both files have at a position, in words: `id 7 where gold.jsonl has 5`."""
+        """Return a description of the ids that the files have at a position: `id 7 where gold.jsonl has 5`."""
         problem = (
             f"id {quoted(self.predicted_ids[position])} where {self.gold_file} has {quoted(self.gold_ids[position])}"
         )
@@ -719,7 +719,7 @@ class _IdMismatch(NamedTuple):
         return InputError(problem, file=self.predictions_file, remedy=self.remedy())
 
     def remedy(self) -> str | None:
-        """Return advice to the user about the difference; None if no advice is known."""
+        """Return advice to the user about the difference, or None if no advice is known."""
         if self.is_other_order:
             return "the claims are those of gold in another order: --any-order matches them by id"
         gold_texts = Counter([str(claim_id) for claim_id in self.gold_ids])
@@ -796,8 +796,8 @@ def _judge_abstracts(
 def _count_correct(verdicts: Iterable[AbstractVerdict]) -> tuple[int, int, int, int]:
     """Return the numbers of correct abstracts and sentences of a claim, such as (2, 1, 3, 3).
 
-    They are the abstracts with the right label, those of them that are rationalized, the correct sentences of all
-    abstracts, and the correct sentences of the abstracts with the right label.
+    The counts are the abstracts with the right label, the abstracts that are also rationalized, the correct sentences
+    of all abstracts, and the correct sentences of the abstracts with the right label.
     """
     abstract_count = 0
     rationalized_count = 0
@@ -962,7 +962,7 @@ def _explain_sentences(
 
 
 def _outcome_of_sentence(key: Hashable, verdict: AbstractVerdict, missing_by_sentence: Mapping[Hashable, str]) -> str:
-    """Return whether a predicted sentence is correct, in words, and if not, why: "wrong: in no gold set".
+    """Return a description of whether a predicted sentence is correct, or why it is not: "wrong: in no gold set".
 
     `key` is the key of the sentence (`as_key`), and `verdict` the verdict on its abstract. `missing_by_sentence` says
     for each sentence of gold which sentences of its set are not predicted.

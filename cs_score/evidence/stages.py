@@ -363,7 +363,7 @@ class Retrieval(Stage):
 
 
 def _document_number(document: str) -> int:
-    """Return the id of a document as a number, such as 11 for "11". Raises InputError if it is no whole number."""
+    """Return the id of a document as a number, such as 11 for "11". Raises InputError if it is not a whole number."""
     try:
         return int(document)
     except ValueError:

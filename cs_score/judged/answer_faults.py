@@ -1,5 +1,5 @@
 """Find the faults of the answers of a unit, such as wrong answers and missed classes, and correct them.
-A unit is a question, claim or topic. Its answers are lines of a run. It wants an answer for each of its equivalence
+A unit is a question, claim or topic. Its answers are lines of a run. It requires an answer for each of its equivalence
 classes, which hold answers that mean the same.
 """
 
@@ -80,7 +80,7 @@ def _class_parts(classes_found: frozenset[str], gold: UnitGold) -> Iterator[Part
 
 
 def _missed_class_part(class_name: str | None, fault: Fault | None) -> Part:
-    """Return an equivalence class that no answer finds, with its fault; it has none if the unit does not want it."""
+    """Return an equivalence class that no answer finds, with its fault if the unit requires the class."""
     faults = () if fault is None else (fault,)
     return Part(noun="class", value=class_name, is_right=False, judgment=None, faults=faults)
 
@@ -147,9 +147,9 @@ def _faults_of_missed_classes(classes_found: frozenset[str], gold: UnitGold) -> 
 
 
 def _count_missing_answers(missed_class_count: int, found_class_count: int, gold: UnitGold) -> int:
-    """Return how many answers a unit wants in addition to the classes that its answers find.
+    """Return how many answers a unit requires in addition to the classes that its answers find.
 
-    A unit whose classes have weights wants exactly its classes.
+    A unit whose classes have weights requires exactly these classes.
     """
     if gold.rules.has_weight_column:
         return missed_class_count

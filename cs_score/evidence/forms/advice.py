@@ -80,7 +80,7 @@ def _files_of_call(
 
 
 def _name_of_input(source: object) -> str | None:
-    """Return the name of the file that was passed as gold or predictions; None if a value was passed.
+    """Return the name of the file that was passed as gold or predictions, or None if a value was passed.
 
     The file may have been passed as a path, as an open file, or as the content of a file (`InputContent`).
     """
@@ -126,7 +126,7 @@ def _remedy_for_values(mode: Mode, values: Values, files: Files) -> Remedy:
 
 
 def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
-    """Return the JSON values of a file, or advice if the file has none; None if the file cannot be read.
+    """Return the JSON values of a file, advice if it has no values, or None if it cannot be read.
 
     `has_lines` says that the task expects an object on each line. If it is true, a file that consists of a single
     object is treated as a file with this object on its only line.
@@ -155,7 +155,7 @@ def _has_number_ids(gold_file: str | None) -> bool:
 
 
 def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | None) -> str | None:
-    """Return the advice to swap the two files, if gold was given as predictions and vice versa; None otherwise.
+    """Return the advice to swap the two files if gold was given as predictions and vice versa, or None otherwise.
 
     `gold` and `predictions` are the names of the files in the call.
     """
@@ -170,7 +170,7 @@ def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | No
 
 
 def _guess_role(mode: Mode, file: str) -> str | None:
-    """Return the role of a file, "gold" or "predictions", which its first value shows; None if it is not certain."""
+    """Return the role of a file, "gold" or "predictions", based on its first value, or None if it is not certain."""
     values = _read_values(file, has_lines=mode.has_lines)
     if not isinstance(values, Values):
         return None

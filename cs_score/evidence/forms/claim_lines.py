@@ -62,7 +62,7 @@ def have_evidence(line_values: Iterable[Any]) -> bool:
 
 
 def find_gold_remedy(line_values: Sequence[dict[str, Any]]) -> Remedy | None:
-    """Return the remedy for the lines of a file that should be gold; None if their form is not recognised.
+    """Return the remedy for the lines of a file that should be gold, or None if their form is not recognised.
 
     Only the forms that SciFact and claim verification have in common are recognised.
     """
@@ -101,7 +101,7 @@ The data set has a row for each document of a claim, and one row for a claim wit
 
 
 def stage_of(line_value: Mapping[str, Any]) -> str | None:
-    """Return the stage of SciFact's pipeline whose files have lines like this one; None if no stage has such files.
+    """Return the stage of SciFact's pipeline whose files have lines like this one, or None if there is no such stage.
 
     For the line {"claim_id": 1, "doc_ids": [11]} it is "retrieval".
     """

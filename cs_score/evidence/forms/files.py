@@ -108,7 +108,7 @@ def text_of_file(file: str) -> Text | Advice | None:
 
 
 def _decode(file: str, unpacked: _UnpackedBytes) -> Text | Advice | None:
-    """Return the text in the bytes of a file; None if they are not text, and advice if they are a web page."""
+    """Return the text in the bytes of a file, advice if they are a web page, or None if they are not text."""
     encoding = _guess_encoding(unpacked.data)
     try:
         text = unpacked.data.decode(encoding)
@@ -263,7 +263,7 @@ Its arguments are the text and the Python expression that opens the file.
 
 
 def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
-    """Return the values in the text of a file, according to the first layout that fits; None if no layout fits.
+    """Return the values in the text of a file, according to the first layout that fits, or None if no layout fits.
 
     `has_lines` says that the task expects an object on each line, so that this layout is tried first. If the file is
     empty, advice is returned instead.
@@ -309,7 +309,7 @@ def _describe_layout(values: Values) -> str:
 
 
 def _read_lines(text: str, opening_code: str) -> Values | None:
-    """Return the values of a file with a JSON value on each line; None for another layout.
+    """Return the values of a file with a JSON value on each line, or None if the file has another layout.
 
     A file with a list on its only line counts as one JSON value, so that it has another layout. `opening_code` is the
     Python expression that opens the file.
@@ -330,7 +330,7 @@ def _read_lines(text: str, opening_code: str) -> Values | None:
 
 
 def _read_document(text: str, opening_code: str) -> Values | None:
-    """Return the value of a file that is one JSON value; None for another layout.
+    """Return the value of a file that is a single JSON value, or None if the file has another layout.
 
     `opening_code` is the Python expression that opens the file.
     """
@@ -374,7 +374,7 @@ def _read_with_heading(text: str, opening_code: str) -> Values | None:
 
 
 def _read_literals(text: str, opening_code: str) -> Values | None:
-    """Return the values of a file that was written with `print`, such as {'id': 1}; None for another layout.
+    """Return the values of a file written with `print`, such as {'id': 1}, or None if the file has another layout.
 
     The file has one value, or a value on each line. `opening_code` is the Python expression that opens the file.
     """
@@ -399,7 +399,7 @@ _UNUSUAL_LAYOUTS: Final[tuple[Layout, ...]] = (_read_pretty_printed, _read_with_
 
 
 def _parse_all(texts: Sequence[str]) -> list[Any] | None:
-    """Return the JSON value of each text; None if one of them is no JSON."""
+    """Return the JSON value of each text, or None if one of the texts is not JSON."""
     try:
         return [json.loads(text) for text in texts]
     except (ValueError, RecursionError):

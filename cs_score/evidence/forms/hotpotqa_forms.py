@@ -68,9 +68,9 @@ def _separate_answers_and_facts(prediction_by_id: Mapping[Any, dict[str, Any]]) 
 
 
 def _index_by_id(objects: object) -> dict[Any, Any] | None:
-    """Return the objects of a list by their ids, which they have under the key `_id` or `id`.
+    """Return the objects of a list by their ids, which are the values of the key `_id` or `id`.
 
-    Return None for anything but a list of objects, and if an object has no id or the same id as another object.
+    Return None if the value is not a list of objects, or if an object has no id or the same id as another object.
     """
     if not isinstance(objects, list):
         return None
@@ -84,7 +84,7 @@ def _index_by_id(objects: object) -> dict[Any, Any] | None:
 
 
 def _id_of(value: object) -> str | int | None:
-    """Return the id that an object has under the key `_id` or `id`; None for anything but an object with an id."""
+    """Return the id of an object, which is the value of `_id` or `id`, or None if this is not an object with an id."""
     if not isinstance(value, dict):
         return None
     possible_ids = [value[key] for key in _ID_KEYS if isinstance(value.get(key), (str, int))]
@@ -160,7 +160,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
 
 
 def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy | None:
-    """Return the remedy for an object where gold should be a list; None if its form is not recognised."""
+    """Return the remedy for an object where gold should be a list, or None if its form is not recognised."""
     if all(_has_answer_and_facts(question) for question in value.values()):
         # Each question `q` gets its id `i` under the key "_id".
         expression = '[{**q, "_id": i} for i, q in R.items()]'
