@@ -143,7 +143,7 @@ if not TYPE_CHECKING:  # to a type checker it would make every name an object
 
 
 def _module_with(name: str) -> str:
-    """Return the module, below this package, with a name of the public API: `api.run_results` for `RunResult`.
+    """Return the module of this package that defines a public name: `api.run_results` for `RunResult`.
 
     Raises AttributeError if the name belongs to a command whose folder is not installed.
     """
@@ -151,7 +151,7 @@ def _module_with(name: str) -> str:
 
     for names_by_module in (_HOMES, *[slice_.names for slice_ in SLICES]):
         for module, names in names_by_module.items():
-            if name in names.split():  # the names are one text, with blanks between them
+            if name in names.split():  # the names are a single text, separated by blanks
                 return module
     raise AttributeError(f"this installation of {__name__} lacks {name}")
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def console() -> "NoReturn":
     """Run the command of this process.
 
-    The process is left at once when everything is written: the operating system takes back millions of rows in one go.
+    The process exits as soon as everything is written: the operating system frees millions of rows in one go.
     """
     _leave_at_once_on_signals()
     _open_closed_streams()
-    import atexit  # not before signals are cared for
+    import atexit  # only after the signal handlers are in place
 
     status = _run_command()
     atexit._run_exitfuncs()  # `os._exit` would skip the functions that libraries have registered for the end
@@ -47,15 +47,15 @@ def _run_command() -> int:
 def _open_closed_streams() -> None:
     """Reserve the file descriptors of standard streams that were closed when the process began.
 
-    Otherwise the next file that is opened would become a standard stream.
+    Otherwise, the next file to be opened would become a standard stream.
     """
-    # Standard input is opened for writing only, the others for reading only, so that to use them stays an error.
+    # Standard input is opened for writing only, the others for reading only, so that using them is still an error.
     for descriptor, name, mode in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_RDONLY)):
         if getattr(sys, name) is None:
             _open_null_device(descriptor, mode)
     if sys.stdin is None:
         sys.stdin = os.fdopen(0)
-    if sys.stderr is None:  # without one, what is printed on it goes to standard output
+    if sys.stderr is None:  # without it, text printed to standard error would go to standard output
         sys.stderr = os.fdopen(2, "w")
 
 

@@ -98,8 +98,8 @@ def aggregate_of_run(scored: AnalysedRun, measure: str | None, resampling: Resam
 def _count_mistakes_of_run(scored: AnalysedRun) -> dict[str, int]:
     """Return the number of mistakes of each kind in a Cold Start run: `{"incorrect": 12, "missed": 30, ...}`.
 
-    The error budget of `analyze` has the same kinds. Each has a category of wrong lines or of missed equivalence
-    classes. A kind without mistakes has the number 0.
+    The error budget of `analyze` has the same kinds. Each kind stands for a category of wrong lines or of missed
+    equivalence classes. A kind without mistakes has the count 0.
     """
     count_by_category: Counter[str | None] = Counter()
     for fault in find_faults(scored, Editor(scored.run, scored.run_id)):
@@ -127,8 +127,8 @@ def aggregate_of_predictions(result: evidence.ScoredPredictions, measure: str, r
 def _count_mistakes_of_predictions(result: evidence.ScoredPredictions, measure: str) -> dict[str, int]:
     """Return the number of mistakes of each kind among the predictions of an evidence task.
 
-    Kinds for single gold labels are counted together: `wrong_answer:WRONG` and `wrong_answer:RIGHT` are counted as
-    `wrong_answer`. A kind without mistakes has the number 0.
+    Kinds that differ only in the gold label are counted together: `wrong_answer:WRONG` and `wrong_answer:RIGHT` are
+    both counted as `wrong_answer`. A kind without mistakes has the count 0.
     """
     count_by_kind = {_without_label(kind): 0 for kind in result.mode.kinds}
     for examined_unit in Examination(result, measure).entries:
@@ -149,11 +149,11 @@ def _make_aggregate(
     intervals: ScoreIntervals,
     count_by_kind: Mapping[str, int],
 ) -> Aggregate:
-    """Return the summary made of scores, their intervals and the number of mistakes of each kind.
+    """Return a summary of the scores, their intervals and the number of mistakes of each kind.
 
     It leaves out scores of single hops, and numbers of mistakes below `FEWEST_SHOWN`.
     """
-    # No measure of a single hop is among the shown ones.
+    # The shown measures do not include measures of a single hop.
     other_measures = [name for name in shown_measures(task, score_by_measure) if name != first_measure]
     measures = [first_measure, *other_measures]
     scores = [_score_with_interval(measure, score_by_measure, intervals) for measure in measures]
@@ -180,8 +180,8 @@ def _mistake_count(kind: str, count: int) -> MistakeCount:
 def shown_measures(task: str, score_by_measure: Mapping[str, float]) -> Sequence[str]:
     """Return the measures over all hops that the summary shows, in the order in which the task lists them.
 
-    They are the measures of every table in which the run has a score: `SF-AP` is shown as undefined if only
-    `SF-ALL-Micro-F1` and others of the SF table have a value.
+    These are all measures of every table in which the run has a score. For example, `SF-AP` is shown as undefined if
+    only other measures of the SF table, such as `SF-ALL-Micro-F1`, have a value.
     """
     tables = {_table_of(measure) for measure in score_by_measure}
     measures = []
@@ -224,7 +224,7 @@ def _score_rows(aggregate: Aggregate) -> Iterator[dict[str, Any]]:
 
 
 def _mistake_rows(aggregate: Aggregate) -> Iterator[dict[str, Any]]:
-    """Yield a row for each kind of mistake, with its count, or `fewer than 10` if the count is smaller than that."""
+    """Yield a row for each kind of mistake, with its count, or with `fewer than 10` if the count is smaller."""
     for mistake in aggregate.mistakes:
         count = f"fewer than {aggregate.fewest}" if mistake.count is None else mistake.count
         yield {"kind": mistake.kind, "count": count}
@@ -246,7 +246,7 @@ MISTAKES: Final = Layout(
 
 
 def notes_of(aggregate: Aggregate) -> list[str]:
-    """Return the sentences below the tables: how the limits were computed, and by which version of the program."""
+    """Return the sentences below the tables: how the limits were computed, and by which program version."""
     notes = [f"Low, High: {aggregate.limits}.", *aggregate.notes]
     answered_count_text = aggregate.answered  # `100 of 7,405 questions`, or UNSET
     if answered_count_text:

@@ -49,7 +49,7 @@ STRATUM_COLUMNS_WITH_SECOND_LABELS: Final[Sequence[str]] = (*STRATUM_COLUMNS, "l
 def read_second_assessments(result: ScoredPredictions, file: Input | None) -> JudgedFile | None:
     """Return the file of a second assessor's labels of judged answers; None if no file is given.
 
-    The task of the result is checked even then, since `--inclusion` needs labels with or without a second assessor.
+    Without a file, the function still checks the task of the result: `--inclusion` always needs a task with labels.
     Raises InputError for a file that has no labels, and for a label that the policy of the result does not name;
     UsageError for the result of a task whose answers have no labels.
     """

@@ -465,15 +465,15 @@ def convert_value(value: Json, target_type: type[Kind], file: str, place: str = 
 
 
 def _split_validation_message(message: str, place: str) -> tuple[str, str]:
-    """Return the problem and the place that a message of msgspec names: "Expected `int`, got `str` - at `$.units[2]`".
+    """Return the problem and the place of the fault from a message of msgspec about the value at a place.
 
-    The problem is "Expected `int`, got `str`". The place is `place`, where the value stands, with the place inside the
-    value: "origin.units[2]" for the value at "origin".
+    The message "Expected `int`, got `str` - at `$.units[2]`" about the value at "origin" gives the problem "Expected
+    `int`, got `str`" and the place "origin.units[2]". msgspec writes `$` for the value itself.
     """
-    problem, _, place_inside = message.partition(" - at `$")
+    problem, _, place_inside = message.partition(" - at `$")  # `place_inside` is ".units[2]`", with a backtick
     problem = re.sub("^Object missing required field `(.*)`$", r"has no \1", problem)
     fault_place = f"{place}{place_inside.removesuffix('`')}"
-    return problem, fault_place.lstrip(".")  # the place inside begins with a dot, which needs something before it
+    return problem, fault_place.lstrip(".")  # without the dot of ".units" if `place` is empty
 
 
 def _place_of_text(document: Json, text: str, place_of_document: str) -> str | None:

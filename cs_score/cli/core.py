@@ -792,15 +792,15 @@ class Command(click.Command):
                 message = f"Not enough arguments; {parameter.label} must be provided"
                 raise Misuse(message, reference_message=f"ERROR: {message}")
         if len(command_line.positional_words) > self._largest_word_count():
-            advice = self._advice_on_surplus_words(command_line.positional_words)
-            raise Misuse(advice, reference_message="ERROR: Too many arguments")
+            message = self._surplus_words_message(command_line.positional_words)
+            raise Misuse(message, reference_message="ERROR: Too many arguments")
 
-    def _advice_on_surplus_words(self, words: Sequence[str]) -> str:
-        """Return a message that names the words that are too many, such as `too many words: b.tab c.tab`."""
-        most_words = self._largest_word_count()
-        if most_words == 0:
+    def _surplus_words_message(self, words: Sequence[str]) -> str:
+        """Return the error message about more words than the command takes, such as `too many words: b.tab c.tab`."""
+        largest_word_count = self._largest_word_count()
+        if largest_word_count == 0:
             return f"unexpected word {words[0]}"
-        return f"too many words: {' '.join(words[most_words:])}"
+        return f"too many words: {' '.join(words[largest_word_count:])}"
 
     def _largest_word_count(self) -> int:
         """Return the largest number of words, options not counted, that the command takes."""

@@ -40,6 +40,7 @@ def _usage_for_runs() -> VerbUsage:
         options=f"{run_options.OPTIONS_OF_CALLS} --run --measure --inclusion --per-unit --all",
         formats="text json tsv markdown latex",
         files=run_options.FILES,
+        # Sections of the help: the policies, and the meaning of each column of the score table.
         sections=(run_options.POLICIES, run_options.FIELDS),
         folder_format="files",  # with -o FOLDER the result is written as the files of the Perl scorer
     )

@@ -87,7 +87,8 @@ def _sections_of_all_tasks() -> list[Section]:
 
 def _sections_of_task(task: str) -> list[Section]:
     """Return the sections about a task: its headline measure with the reason, and the meanings of all measures."""
-    task_named(task)  # loading a task of another package adds its measures to the table of measures
+    # The call is for its side effect: loading a task of another package adds its measures to the table of measures.
+    task_named(task)
     if task == COLD_START:
         return _sections_of_cold_start()
     return _sections_of_evidence(task)

@@ -233,7 +233,7 @@ def _why_wrong_width(width: int) -> str:
 
 
 def _widths_of(kind: FileKind) -> str:
-    """Return the numbers of columns that files of a kind may have, in words: `7, 8 or 9` for runs."""
+    """Return the possible numbers of columns of files of a kind, as part of a sentence: `7, 8 or 9` for runs."""
     # Each kind has several layouts, no two of them with the same number of columns.
     widths = sorted(len(layout.columns) for layout in SCHEMAS if layout.kind is kind)
     texts = [str(width) for width in widths]

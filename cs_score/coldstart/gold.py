@@ -390,8 +390,8 @@ def with_pool(gold: ColdStartGold, pool: Iterable[Input], problems: ProblemLog |
     check_discipline(gold.options.discipline)
     if problems is None:
         problems = gold.problems.copy()
-    loading = Loading(gold.query_set, gold.options.justifications, problems)
-    _load_with_remarks(gold, loading, pool)
+    loading = Loading(gold.query_set, gold.options.justifications, problems)  # collects what is read
+    _load_with_remarks(gold, loading, pool)  # adds the lines of the pool, with their queries, to `loading.links`
     _check_no_run_lines(loading.links)
     assessments = loading.links.assessments
     return gold.with_fields(
@@ -431,7 +431,10 @@ def _answers_by_key(assessments: Iterable[Assessment], queries: QuerySet) -> Kno
 
 
 def _load_with_remarks(gold: ColdStartGold, loading: Loading, files: Iterable[Input]) -> None:
-    """Load the lines of files; if this fails, add the remarks on gold and on the files to the InputError."""
+    """Add the lines of files to a loading.
+
+    An InputError about a file gets the remarks on gold and on the files.
+    """
     try:
         loading.load(files)
     except InputError as error:

@@ -591,11 +591,12 @@ def _class_of_accepted_answer(response: Response, assessment: Assessment | None,
     """
     if assessment is not None and assessment.is_accepted:
         return tree_name(assessment.value_class)
+    # `follow_on` holds the query about this answer, and the assessments of the answer.
     accepting_assessment = response.follow_on.accepting_assessment
     if accepting_assessment is None:
         return None
-    # The assessment of the response calls it wrong. This decides only if the query is about an accepted answer.
-    # Otherwise the assessment is an orphan, and the assessment of the same answer elsewhere counts.
+    # The response's own assessment does not accept the response. If its query is about an accepted answer, the response
+    # is wrong. Otherwise its assessment is ignored as an orphan, and the accepting assessment counts.
     is_wrong = assessment is not None and links.is_about_accepted_answer(assessment.query)
     if is_wrong:
         return None

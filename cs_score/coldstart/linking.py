@@ -947,7 +947,8 @@ def _first_blank_column(schema: Schema, columns: Iterable[str]) -> str | None:
     The confidence is left out: an empty one was reported as illegal and replaced by 1.0.
     """
     for column, text in zip(schema.columns, columns):
-        is_blank = "#" not in text and tab_files.is_blank_or_comment(text)  # a # in a column begins no comment
+        # Within a column a # is ordinary text, not the beginning of a comment, so that "# x" is not blank.
+        is_blank = "#" not in text and tab_files.is_blank_or_comment(text)
         if is_blank and column != "CONFIDENCE":
             return column
     return None
@@ -1019,9 +1020,9 @@ def _awk_command_setting_mention_type(schema: Schema) -> str:
 def _with_written_provenance(answer: Answer) -> Answer:
     """Return an answer with `:-` in place of an empty value provenance; any other answer is returned as it is.
 
-    This is for the first line with an answer: the reference makes the provenance the entry point of the query about the
-    answer, and writes an empty one like this. Later lines keep an empty provenance, so that their answers differ from
-    the answer of the first line.
+    This is for the first line with an answer. The reference program makes its provenance the entry point of the query
+    about the answer, and writes an empty entry point as `:-`. Later lines keep an empty provenance, so that their
+    answers differ from the answer of the first line.
     """
     relation, value, provenance = answer
     if provenance:

@@ -499,8 +499,8 @@ def are_surely_canonical(
     # A limit on the characters of all spans together is not checked here.
     if edition.most_characters is not None or has_too_many_spans:
         return False
-    relation_place = read_canonical_column(relation_provenance, length_by_document, edition)
-    value_place = read_canonical_column(value_provenance, length_by_document, edition)
+    relation_place = read_canonical_start(relation_provenance, length_by_document, edition)
+    value_place = read_canonical_start(value_provenance, length_by_document, edition)
     return relation_place is not None and value_place is not None and relation_place.docid == value_place.docid
 
 
@@ -511,7 +511,7 @@ class StartPlace(NamedTuple):
     offset: int
 
 
-def read_canonical_column(
+def read_canonical_start(
     text: str, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> StartPlace | None:
     """Return the start of a provenance that is written in canonical form; None for another text.

@@ -104,8 +104,8 @@ def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
 def unit_name(result: Result) -> str:
     """Return the kind of the units of resampling: `LDC query` if LDC queries are known, otherwise `SF query`.
 
-    LDC queries may also be known from the file of `-queries`. Then at least one query of a run is in a unit with
-    another id than its own.
+    LDC queries are known from an index, or from the file given with `-queries`. In the second case at least one run has
+    a unit with another id than the queries in it.
     """
     knows_ldc_queries = result.has_ldc_index or any(has_ldc_units(run) for run in result.runs)
     return resampled_unit(knows_ldc_queries)

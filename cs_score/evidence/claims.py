@@ -284,7 +284,8 @@ class Claims(AbstractsMode):
         with self.error_location(unit) as location:
             for document, sets in gold_evidence.items():
                 location.place["document"] = document
-                location.file = unit.gold_file  # errors name this file, until another one is set
+                # An error in reading names the file that is being read: first the gold file, then the predictions.
+                location.file = unit.gold_file
                 gold_sets = _read_gold_sets(sets)
                 location.file = unit.predictions_file
                 verdicts += _judge_sets_of_document(document, gold_sets, predicted_evidence)

@@ -164,7 +164,7 @@ def report_text(result: ScoredPredictions) -> str:
     first_line = _first_line(result)
     lines = [first_line]
     lines += _lines_about_inputs(result, first_line)  # if the first line is wide, these lines are made narrow
-    lines += lines_of_sentences(result.head)
+    lines += introduction_lines(result.head)
     lines.append("")
     lines += _lines_on_headline_measure(result)
     lines += _lines_of_tables(result)
@@ -180,11 +180,11 @@ def _first_line(result: ScoredPredictions) -> str:
 
     An example is "scifact: 300 claims, run baseline".
     """
-    units_in_words = result.origin.answered_count_text
+    units_in_words = result.origin.answered_count_text  # such as "100 of 300 claims"; None if all units were scored
     if not units_in_words:
         units_in_words = number_with_noun(len(result.table.ids), result.mode.unit)
     first_line = f"{result.mode.name}: {units_in_words}"
-    if result.system:
+    if result.system:  # the name of the run, if the file has several
         first_line += f", run {one_line(result.system, 60)}"
     return first_line
 
@@ -235,7 +235,7 @@ def _rows_about_inputs(result: ScoredPredictions) -> list[tuple[str, str, str]]:
     return rows
 
 
-def lines_of_sentences(head: Iterable[str]) -> list[str]:
+def introduction_lines(head: Iterable[str]) -> list[str]:
     """Return a blank line and then the sentences that introduce a report, in lines that fit the width of a screen.
 
     The list is empty if there is no sentence.

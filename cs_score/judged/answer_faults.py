@@ -49,9 +49,9 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
 
 
 def _answer_part(judgment: JudgedLine) -> Part:
-    """Return an answer of a unit with its judgment, such as "CORRECT, right", and its fault, if it has one.
+    """Return a part of the explanation of a unit: an answer with its judgment, such as "CORRECT, right", and its fault.
 
-    The answer is not ignored, so that the judged line counts 0, 0.5 or 1.
+    A right answer has no fault. Ignored answers have no part: the value of the judged line must be 0, 0.5 or 1.
     """
     return Part(
         noun="answer",

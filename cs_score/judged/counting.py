@@ -322,23 +322,23 @@ def _different_weights_error(name: str, line: LabelledLine, earlier_weight: floa
 
 
 def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
-    """Return whether the answers of a unit should find the equivalence class of an assessment.
+    """Return whether a run is expected to answer with the equivalence class of an assessment.
 
-    They should if the assessment names the class, or if its answer counts more than 0. They always should if answers
-    are joined with their assessments by unit alone.
+    This holds if the assessment names a class, or if its label makes an answer right or partly right. It always holds
+    if answers are matched to assessments by their unit alone (the key is "unit").
     """
     if rules.key == "unit":  # all answers of a unit are of one class, even the wrong ones
         return True
-    counts_something = bool(rules.value_by_label[assessment.label])
-    return bool(assessment.class_name) or counts_something
+    is_right_or_partly_right = bool(rules.value_by_label[assessment.label])  # 1 or 0.5, not 0 or None
+    return bool(assessment.class_name) or is_right_or_partly_right
 
 
 def recall_divisor(gold: UnitGold, weights: Mapping[str, float]) -> float:
     """Return the divisor of recall: the number of answers that a unit wants, or the sum of the weights of its classes.
 
-    `weights` holds the weight of each class, from `weight_by_class`. If the file has a column `wanted`, the number in
-    that column is returned. Otherwise a unit wants one answer if its classes are not known in advance, because the
-    lines of the run have labels, or because assessments belong to a whole unit (the key is "unit").
+    `weights` holds the weight of each class, from `weight_by_class`. If the file has a column `wanted`, its number is
+    returned. Without this column a unit wants one answer if its classes are not known in advance. There are two such
+    cases: the lines of the run have labels, or assessments belong to a whole unit (the key is "unit").
     """
     if gold.wanted_count is not None:
         return gold.wanted_count

@@ -47,7 +47,10 @@ def section_on_origin_of_analysis(document: Any) -> Section:
 
 
 def _analysis_words(document: Any) -> list[str]:
-    """Return the words after `analyze` of the command line that makes an analysis again."""
+    """Return the words after `analyze` of the command line that makes an analysis again.
+
+    `document` is an analysis of a Cold Start run or of the predictions of an evidence task.
+    """
     origin: Origin = document.origin
     words = _words_naming_result(document)
     words += ["--measure", document.measure]

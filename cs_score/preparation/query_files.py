@@ -637,10 +637,12 @@ def _are_columns_swapped(ldc_id_by_query: Mapping[str, str]) -> bool:
     """Return whether an index has its two columns swapped.
 
     The first column should have LDC ids, such as CSX_0001, and the second one slot-filling ids, such as
-    CSX_ENG_00fb79cef8. They are swapped if it is the other way round in all lines.
+    CSX_ENG_00fb79cef8. They are swapped if all lines have them the other way round. An empty index is not swapped.
     """
-    for sf_id, ldc_id in ldc_id_by_query.items():
-        if _is_slot_filling(sf_id) or not _is_slot_filling(ldc_id):
+    # The keys of `ldc_id_by_query` were read from the second column, whatever it holds.
+    for second_column, first_column in ldc_id_by_query.items():
+        is_line_swapped = _is_slot_filling(first_column) and not _is_slot_filling(second_column)
+        if not is_line_swapped:
             return False
     return bool(ldc_id_by_query)
 

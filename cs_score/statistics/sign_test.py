@@ -113,7 +113,7 @@ class SignTest:
     def needed_units(self, power: float) -> int | None:
         """Return the smallest number of units from which ten numbers in a row all reach the power.
 
-        Returns None if this number is larger than `MOST_UNITS_COMPUTED_EXACTLY`.
+        Returns None if the search up to twice `MOST_UNITS_COMPUTED_EXACTLY` finds no such number.
         """
         sufficient_units = smallest_sufficient(
             lambda unit_count: self._reaches(power, unit_count), start=1, largest=2 * MOST_UNITS_COMPUTED_EXACTLY
@@ -185,7 +185,7 @@ def _critical_counts(most_differing: int, significance_level: float) -> list[int
 
     The test rejects if the smaller of the numbers of wins and losses is at most the critical value. For six units the
     critical value is 0 at the level 0.05, because 2 / 2^6 is at most 0.05. It is -1 if the test never rejects. It rises
-    by at most 1 with each further unit.
+    by at most 1 with each further unit, so one comparison for each unit is enough.
     """
     critical_counts = []
     critical_count = -1

@@ -80,11 +80,11 @@ class _CorrectedRun(NamedTuple):
 def budget(
     effects: Effects, policy: Policy, faults: Iterable[RunFault], tallies: Sequence[Tally], progress: Progress = silent
 ) -> list[BudgetRow]:
-    """Return a row for each kind of mistakes: their number, and the gain in score if the run did not have them.
+    """Return a row for each kind of mistake, with the number of mistakes and the gain in score without them.
 
-    Each row also has the score if this kind and all kinds before it were corrected (`cumulated`). `effects` computes
-    scores after changes to the run, and `faults` are all its mistakes. A correction may cause new mistakes, which are
-    not counted. A kind has no mistakes if the `policy` does not count it as wrong. `tallies` are the rows of the
+    Each row also has the score after correcting this kind and all kinds before it (`cumulated`). A correction may cause
+    new mistakes, which are not counted. A kind has no mistakes if the `policy` does not count it as wrong. `effects`
+    computes scores after changes to the run, `faults` are all mistakes of the run, and `tallies` are the rows of the
     measure's table.
     """
     corrector = _Corrector(effects.for_first_measure(), policy, faults)
@@ -106,13 +106,13 @@ def budget(
 
 
 class _Corrector:
-    """Corrects the faults (mistakes) of a run, all those of some kinds at once, and scores the corrected run.
+    """Corrects all faults (mistakes) of some kinds in a run at once, and scores the corrected run.
 
     `faults` are all faults in the order in which they are corrected.
     """
 
     def __init__(self, effects: Effects, policy: Policy, faults: Iterable[RunFault]) -> None:
-        """Take the faults of a run under a policy; `effects` computes scores by the analysed measure alone."""
+        """Take the faults of a run under a policy; `effects` computes scores by the analysed measure only."""
         self.faults = _in_order_of_correction(faults, effects.editor)
         self._effects = effects
         self._policy = policy
@@ -128,9 +128,9 @@ class _Corrector:
         return self._count_by_category[KINDS[kind].category]
 
     def correct(self, kinds: Sequence[str]) -> _CorrectedRun:
-        """Return the change that corrects all mistakes of some kinds, and the score after it.
+        """Return the change that corrects all mistakes of some kinds, and the score after the change.
 
-        If the corrected run has no score, the result has the reason.
+        If the corrected run has no score, the result gives the reason.
         """
         change = correction_of(kinds, self._effects, self._policy, self.faults)
         if not any(self.has_mistakes(kind) for kind in kinds):
@@ -139,11 +139,11 @@ class _Corrector:
         return _CorrectedRun(change, effect.score, effect.reason if effect.score is None else None)
 
     def row(self, kind: str, result_of_kind: _CorrectedRun, result_of_all_so_far: _CorrectedRun) -> BudgetRow:
-        """Return the row of a kind of mistakes.
+        """Return the row for a kind of mistake.
 
-        `result_of_kind` is the run with only this kind corrected, `result_of_all_so_far` the run with all kinds up to
-        this one corrected. The `reason` of the row says why one of them has no score. Its `note` says that there is
-        nothing to correct, because the policy does not count lines of this kind as wrong.
+        `result_of_kind` is the run with only this kind corrected, and `result_of_all_so_far` is the run with all kinds
+        up to this one corrected. The `reason` of the row says why either of them has no score. The `note` says that
+        there is nothing to correct because the policy does not count lines of this kind as wrong.
         """
         change = result_of_kind.change
         policy = change.policy or self._policy
@@ -171,8 +171,8 @@ def _gain(score: float | None, score_before: float | None) -> float | None:
 def _in_order_of_correction(faults: Iterable[RunFault], editor: Editor) -> list[RunFault]:
     """Return the wrong lines, then the missed classes in load order of the pool; nodes are left out.
 
-    The place of a missed class is the place of the pool's answer that would find the class. In load order an answer
-    comes after the one that its query asks about, so that both can be added in turn.
+    A missed class is sorted by the position of the pool's answer that would find it. In load order, an answer comes
+    after the answer that its query asks about, so both can be added in turn.
     """
     wrong_lines = []
     missed_classes = []
@@ -186,11 +186,11 @@ def _in_order_of_correction(faults: Iterable[RunFault], editor: Editor) -> list[
 
 
 def _with_unreachable_classes(row: BudgetRow, faults: Iterable[RunFault], tallies: Sequence[Tally]) -> BudgetRow:
-    """Return the row of missed classes with the numbers of unreachable classes, and with the highest possible recall.
+    """Return the row of missed classes with the counts of unreachable classes and the highest possible recall.
 
-    No answer of the pool would find an unreachable class. The classes of the whole run are counted by the reason. The
-    highest possible recall of the table is reached if all its reachable classes are found. `faults` are all mistakes of
-    the run, and `tallies` are the rows of the table.
+    A class is unreachable if no answer of the pool would find it. The unreachable classes of the whole run are counted
+    by reason. The highest possible recall is the recall of the table if all its reachable classes were found. `faults`
+    are all mistakes of the run, and `tallies` are the rows of the table.
     """
     unreachable_classes = [fault for fault in faults if fault.why_unreachable is not None]
     count_by_reason = Counter([str(fault.why_unreachable) for fault in unreachable_classes])
@@ -203,9 +203,9 @@ def _with_unreachable_classes(row: BudgetRow, faults: Iterable[RunFault], tallie
 
 
 def _why_not_wrong(category: str, policy: Policy) -> str:
-    """Return in words how a policy counts the lines of a category; an empty text if it counts them as wrong.
+    """Return a phrase that says how a policy counts the lines of a category, or an empty text if they count as wrong.
 
-    The text is also empty for missed classes, which no policy lists.
+    The text is also empty for missed classes, which policies do not list.
     """
     sides = _sides_of(category, policy)
     if category == MISSED or WRONG in sides:
@@ -230,7 +230,7 @@ def _sides_of(category: str, policy: Policy) -> list[PolicySide]:
 def correction_of(kinds: Iterable[str], effects: Effects, policy: Policy, faults: Sequence[RunFault]) -> Change:
     """Return the change to the files and the policy of a run that corrects all mistakes of some kinds.
 
-    `faults` are all mistakes, the missed classes among them in load order of their answers.
+    `faults` are all mistakes; the missed classes among them are in load order of their answers.
     """
     chosen_kinds = [KINDS[kind] for kind in kinds]
     # Kinds without a side are corrected by editing lines, the others by the policy.

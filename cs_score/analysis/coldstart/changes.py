@@ -39,10 +39,10 @@ class At(Record):
 class Change(Record):
     """Lines to remove from the files of a run and lines to add, so that anybody can score the changed files.
 
-    `removed_places` are the places of all removed lines, `removed_indexes` the indexes of the responses among them. The
-    other ones were skipped, or repeat a removed line, and would be read in its place. The `added_lines` go to the end
-    of one file; their index and number count from 0 within the change, and they have no node yet. `policy` is the
-    policy to score under if it is another one.
+    `removed_places` are the places of all removed lines, and `removed_indexes` are the indexes of the responses among
+    them. The other removed lines either were skipped or repeat a removed response and would be read instead of it. The
+    `added_lines` go to the end of one file; their index and number count from 0 within the change, and they do not have
+    a node yet. `policy` is the policy to score under, if the change replaces it.
     """
 
     removed_indexes: frozenset[int] = frozenset()
@@ -70,11 +70,11 @@ class FollowOnLines:
     follow-on query about its answer; its `follow_on_id` is the short id of this query. A line that answers the query is
     only read if an earlier line has created it.
 
-    `lines_answering` has the lines of the run files that answer each follow-on query, by the short id of the query, and
-    `lines_creating` the lines that create it. Skipped lines are included, since they create and answer queries like
-    other lines. A line of the pool depends on the run if no earlier line of the pool creates its query, so that a line
-    of the run must do so: `pool_line_depending_on_run_by_query` has the first of these
-    lines for each follow-on query.
+    `lines_answering` has the lines of the run files that answer each follow-on query, and `lines_creating` has the
+    lines that create it, both by the short id of the query. Skipped lines are included, since they create and answer
+    queries like other lines. A line of the pool depends on the run if no earlier line of the pool creates its query, so
+    that a line of the run must create it. `pool_line_depending_on_run_by_query` has the first such line for each
+    follow-on query.
     """
 
     def __init__(self, run: Run, position_by_file: Mapping[str, int]) -> None:
@@ -95,7 +95,7 @@ class FollowOnLines:
     def _collect_run_lines(self, lines: Iterable[LinkedLine], answered_ids: Container[str]) -> None:
         """Enter the lines of the run files in `lines_answering` and `lines_creating`.
 
-        `answered_ids` are the short ids of all follow-on queries that lines answer. Other queries need not be entered.
+        `answered_ids` are the short ids of all follow-on queries that lines answer. Other queries are not needed.
         """
         for line in lines:
             if line.query.is_follow_on:
@@ -133,10 +133,10 @@ class FollowOnLines:
         return first_position
 
     def lines_losing_query(self, short_id: str, removed_places: Container[LinePlace]) -> list[LinkedLine]:
-        """Return the lines that answer a follow-on query, but come before every line that would still create it.
+        """Return the lines that answer a follow-on query but come before every line that would still create it.
 
-        The scorer would not read them. Lines at the removed places create no query. If no other line creates it, all
-        lines that answer the query are returned.
+        The scorer would not read these lines. Lines at the removed places do not create the query. If no other line
+        creates it, all lines that answer the query are returned.
         """
         if short_id not in self.lines_answering:
             return []
@@ -177,7 +177,8 @@ class LineWriter:
     def __init__(self, run: Run, run_id: str, files: Mapping[str, RunFile]) -> None:
         """Choose file, confidence, node ids and value types of new lines, modelled on the lines of the run `run_id`.
 
-        New lines go into the file of the last line, with the lowest confidence of all. `files` has the files by name.
+        New lines go into the file of the run's last line and get the lowest confidence in the run. `files` maps names
+        to files.
         """
         self._run = run
         self._run_id = run_id
@@ -192,11 +193,11 @@ class LineWriter:
     def line_of_answer(self, answer: Assessment, index: int) -> Response:
         """Return a line of the run that gives an answer of the pool.
 
-        `index` is the position of the line among all lines that are added, from 0. It is also the line's number until
-        rescoring numbers the added lines after the other lines of their file.
+        `index` is the position of the line among all added lines, counted from 0. It also serves as the line number
+        until rescoring numbers the added lines after the other lines of their file.
         """
         follow_on = self._run.links.find_follow_on(answer.follow_on_id)
-        assert follow_on is not None  # every answer of the pool has created its follow-on query
+        assert follow_on is not None  # loading the pool creates the follow-on query of every answer
         return Response(
             index=index,
             number=index,
@@ -213,7 +214,7 @@ class LineWriter:
     def _columns_of_line(self, answer: Assessment, index: int) -> list[str]:
         """Return the texts of the columns of a line that gives an answer of the pool.
 
-        `index` is the position of the line among all lines that are added, from 0; with 0 its node id is `:Found1`.
+        `index` is the position of the line among all added lines, counted from 0. The node id of line 0 is `:Found1`.
         """
         slot = answer.query.slots[0]  # a query asks for its first slot; its follow-on queries ask for the others
         text_by_column = self._columns_of_answer(answer)
@@ -271,7 +272,7 @@ def _unused_node_stem(lines: Sequence[Response]) -> str:
 def _value_types(lines: Sequence[Response]) -> dict[str, str]:
     """Return the value type of each slot, taken from the first line whose answer to the slot was assessed.
 
-    Lines with an unknown value type are passed over.
+    Lines with an unknown value type are ignored.
     """
     type_by_slot: dict[str, str] = {}
     for line in reversed(lines):  # so that earlier lines overwrite later ones
@@ -318,7 +319,7 @@ class Editor:
     def removal_of(self, lines: Iterable[LinkedLine], earlier_change: Change = _NO_CHANGE) -> Change:
         """Return the change that removes some lines, their copies, and all lines that cannot be read without them.
 
-        It also removes the lines that an `earlier_change` removes.
+        The lines removed by an `earlier_change` are removed as well.
         """
         places = set(earlier_change.removed_places)
         indexes = set(earlier_change.removed_indexes)
@@ -340,9 +341,9 @@ class Editor:
         return [(line.file, number) for number in (line.number, *copy_numbers)]
 
     def _indexes_of_line(self, line: LinkedLine) -> list[int]:
-        """Return the indexes of all responses from a line: usually one, several if its file was loaded several times.
+        """Return the indexes of all responses from a line: usually one, or several if its file was loaded repeatedly.
 
-        Return an empty list for a skipped line, which gives no response.
+        Return an empty list for a skipped line, which does not give a response.
         """
         if not isinstance(line, Response):
             return []
@@ -363,9 +364,9 @@ class Editor:
     ) -> tuple[Response, ...]:
         """Return the lines to add so that the run gives the answers of some assessments, each answer once.
 
-        An answer of a later hop needs a line with its parent answer, the one its query asks about. If the run has no
-        such line (other than at `removed_places`), a line with the parent answer is added before it. With
-        `skips_unlinkable`, an answer is left out if no line would create its query.
+        An answer of a later hop needs a line with its parent answer, that is, the answer that its query asks about. If
+        the run has no such line (other than at `removed_places`), a line with the parent answer is added before it.
+        With `skips_unlinkable`, an answer is left out if no line would create its query.
         """
         line_by_text: dict[str, Response] = {}  # by the text of the answer in the pool
         created_query_ids: set[str] = set()  # of the queries about the added answers
@@ -399,10 +400,11 @@ class Editor:
     def _needs_parent(
         self, query: LinkedQuery, created_query_ids: Container[str], removed_places: Container[LinePlace]
     ) -> bool:
-        """Return whether no line gives a query's parent answer yet, but the pool has the answer, so it can be added.
+        """Return whether a line with a query's parent answer is missing and can be added because the pool has one.
 
-        The line with the parent answer creates the query; queries of the first hop need none. `created_query_ids` are
-        the short ids of the follow-on queries that added lines create; lines at `removed_places` create none.
+        The line with the parent answer creates the query. Queries of the first hop need no such line.
+        `created_query_ids` are the short ids of the follow-on queries that added lines create; lines at
+        `removed_places` do not create queries.
         """
         if query.parent is None or query.short_id in created_query_ids:
             return False
@@ -420,20 +422,20 @@ class Editor:
         return False
 
     def why_refused(self, change: Change) -> str | None:
-        """Return why the scorer would refuse to read the changed files; None if it would read all of them.
+        """Return why the scorer would refuse to read the changed files, or None if it would read all of them.
 
-        The scorer may refuse to score files although it can read them. Only scoring shows that.
+        The scorer may still refuse to score files that it can read; only scoring shows whether it does.
         """
         reason = self._why_unreadable(change) or self._why_pool_unlinkable(change)
         if reason is not None:
             return reason
         if change.added_lines:
-            # The first line needs a query that a line of the files creates; `lines_to_add` cares for the others.
+            # The first line needs a query that a line of the files creates; `lines_to_add` takes care of the others.
             return self._why_unlinkable(change.added_lines[0].query)
         return self._why_nothing_left(change)
 
     def _why_unreadable(self, change: Change) -> str | None:
-        """Return why one of the changed files could not be read; None if all files could be read."""
+        """Return why one of the changed files could not be read, or None if all files could be read."""
         if not change.removed_places:
             return None  # only the removal of lines can make a file unreadable: added lines have the file's layout
         for file in self.files.values():
@@ -444,9 +446,9 @@ class Editor:
         return None
 
     def _why_pool_unlinkable(self, change: Change) -> str | None:
-        """Return why a line of the pool could not be read after a change; None if all lines of the pool could be read.
+        """Return why a line of the pool could not be read after a change, or None if all of them could be read.
 
-        A line cannot be read if it answers a query that only removed lines have created.
+        A line cannot be read if it answers a query that only removed lines create.
         """
         for short_id, line in self.follow_on_lines.pool_line_depending_on_run_by_query.items():
             creating_position = self.follow_on_lines.first_creating_position(short_id, change.removed_places)
@@ -455,7 +457,7 @@ class Editor:
         return None
 
     def _why_unlinkable(self, query: LinkedQuery, created_query_ids: Container[str] = ()) -> str | None:
-        """Return why an added line could not answer a query; None if it could answer the query.
+        """Return why an added line could not answer a query, or None if it could.
 
         A follow-on query must be created by an earlier line, or by an added line. `created_query_ids` are the short ids
         of the queries that added lines create.
@@ -469,7 +471,7 @@ class Editor:
         return f"Query {query.full_id} not loaded"
 
     def _why_nothing_left(self, change: Change) -> str | None:
-        """Return why nothing would be left to score after a change; None if lines are left, or if none are removed."""
+        """Return why nothing would be left to score after a change, or None if lines are left or none were removed."""
         run = self._run
         if not change.removed_indexes:
             return None

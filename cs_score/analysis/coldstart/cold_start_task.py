@@ -53,10 +53,10 @@ class ColdStartTask:
     def statistics(self, result: Result, measures: Sequence[str]) -> UnitStatistics:
         """Return the counts and other summands of each unit of a result, from which resamples compute its scores.
 
-        A resample draws units and adds up their summands: the scores by the `measures` follow from the sums.
+        A resample draws units and adds up their summands. The scores by the `measures` are computed from the sums.
         """
         run = _only_run(result)
-        unit_by_query = run.cluster_by_query  # queries with one starting entity are drawn together: they are one unit
+        unit_by_query = run.cluster_by_query  # queries with the same starting entity form one unit: drawn together
         return UnitStatistics(
             unit=unit_name(result),
             table=unit_table(run, [parse_measure(name) for name in measures]),
@@ -71,7 +71,7 @@ class ColdStartTask:
 
 
 def _in_summary_order(measures: Iterable[Measure]) -> list[Measure]:
-    """Return measures sorted as in summaries: those of rankings last, the levels of a table and average together.
+    """Return measures in the order of summaries: levels of a table and average together, measures of rankings last.
 
     A level is one hop or all hops. Pairs of a table and an average, such as `SF` with `Micro`, keep the order of their
     first measures.

@@ -57,7 +57,7 @@ _NOT_FOUND: Final[Labels] = (MISSED,)
 
 
 class _EntryGroups(NamedTuple):
-    """The names of the groups that an entry of a table belongs to, one for each dimension, in their order."""
+    """The names of the groups of a table entry, one for each dimension, in the order of the dimensions."""
 
     slot: str
     hop: str
@@ -157,14 +157,15 @@ def _rows_of_query(result: QueryResult, unit: UnitResult, level: str) -> list[Co
 def _entries_of_row(row: CountedRow, ldc_query: str, missed_classes: Iterable[RunFault]) -> list[TableEntry]:
     """Return the entries of a row: one for each line, each class that was not found, and each class to find.
 
-    A class that was not found has two entries: as a mistake, and as a class of the ground truth. `missed_classes` are
-    these. `ldc_query` is the group of all entries in the dimension of the same name.
+    A class that was not found has two entries, one as a mistake and one as a class of the ground truth.
+    `missed_classes` are the classes that were not found. `ldc_query` is the group of all entries in the dimension
+    `ldc_query`.
     """
     # The groups of all entries of the row, such as its slot. Groups of single entries, such as languages, are UNKNOWN.
     groups_from_row = _groups_known_from_row(row, ldc_query)
     counted_lines = [_counted_line(scored_line, row, groups_from_row) for scored_line in row.lines()]
     groups_of_missed = [_groups_of_missed_class(fault, groups_from_row) for fault in missed_classes]
-    # The classes to find are the found ones, the missed ones with an answer in the pool, and all others.
+    # The classes to find are the found classes, the missed classes with an answer in the pool, and all others.
     groups_to_find = _groups_of_found_classes(counted_lines, row) + groups_of_missed
     # The others have no answer in the pool from which their groups could be known.
     unknown_count = row.tally.counts.ground_truth - len(groups_to_find)
@@ -193,7 +194,7 @@ def _groups_known_from_row(row: CountedRow, ldc_query: str) -> _EntryGroups:
 def _groups_of_missed_class(fault: RunFault, groups_from_row: _EntryGroups) -> GroupNames:
     """Return the groups of a class that was not found, from the answer of the pool that would find it.
 
-    `groups_from_row` are the groups that the row of the class gives it.
+    `groups_from_row` are the groups of the class that are known from its row.
     """
     answer = fault.missed_answer
     assert answer is not None  # the fault is a missed class
@@ -205,14 +206,14 @@ def _groups_of_missed_class(fault: RunFault, groups_from_row: _EntryGroups) -> G
 
 
 class _CountedLine(NamedTuple):
-    """The entry of a line in a table, and the class of the ground truth found by the line, None if it found none."""
+    """The entry of a line in a table, and the class of the ground truth that the line found (None for no class)."""
 
     entry: TableEntry
     found_class: str | None
 
 
 def _counted_line(scored_line: ScoredLine, row: CountedRow, groups_of_row: _EntryGroups) -> _CountedLine:
-    """Return the entry of a line in the table, with the class that the line has found (None for no class).
+    """Return the entry of a line in the table, with the class that the line found (None if it found no class).
 
     The line is counted in the `row`; `groups_of_row` has the slot, the hop and the other groups of the row.
     """
@@ -248,8 +249,8 @@ def _groups_of_found_classes(counted_lines: Iterable[_CountedLine], row: Counted
     for line in counted_lines:
         if line.found_class is not None:
             groups_by_class.setdefault(line.found_class, line.entry.groups)
-    # A row for a single value has a ground truth of 1: it counts one class, however many of them its lines have found.
-    # All other rows have at least as many classes in their ground truth as their lines have found.
+    # A row for a single value has a ground truth of 1: it counts one class, no matter how many classes its lines have
+    # found. All other rows have at least as many classes in their ground truth as their lines have found.
     class_count = row.tally.counts.ground_truth
     return list(groups_by_class.values())[:class_count]
 
@@ -290,8 +291,8 @@ def _sum_labels(label_counts: Counter[Labels]) -> GroupCounts:
     """Return the counts of a group: its right, wrong and other lines, its classes to find, and its mistakes.
 
     `label_counts` has the number of its entries with the same labels, which are a tuple: `{("CORRECT", "RIGHT"): 12}`.
-    A class of the ground truth is an entry `_TO_FIND`, and one more entry
-    `_NOT_FOUND` if the run missed it. All other entries are lines.
+    A class of the ground truth has an entry `_TO_FIND`, and a second entry `_NOT_FOUND` if the run missed it. All other
+    entries are lines.
     """
     counts_of_lines = _NO_COUNTS
     wrong_line_count = 0

@@ -44,20 +44,20 @@ class Effect(Record):
 
     @property
     def score(self) -> float | None:
-        """The score by the first measure, the one that is analysed."""
+        """The score by the first measure, which is the analysed measure."""
         return next(iter(self.scores.values()))
 
     @property
     def gain(self) -> float | None:
-        """The difference by the first measure."""
+        """The difference in the score by the first measure."""
         return next(iter(self.differences.values()))
 
 
 class ScoredChange(Record, eq=False):
     """A change with the results of all units after it, so that scoring a larger change can start from there.
 
-    `summands_by_unit` has what each unit adds to the sums of all columns, and `totals` are the sums over all units.
-    `ranking_error_by_unit` has the message of the error for each unit whose nodes could not be ranked.
+    `summands_by_unit` has the amounts that each unit adds to the sums of all columns, and `totals` has the sums over
+    all units. `ranking_error_by_unit` has the message of the error for each unit whose nodes could not be ranked.
     """
 
     change: Change
@@ -68,7 +68,7 @@ class ScoredChange(Record, eq=False):
 
 
 class _RescoredSummands(NamedTuple):
-    """A unit that was scored again after a change, and what it adds to the sums of all columns."""
+    """A unit that was scored again after a change, and the amounts that it adds to the sums of all columns."""
 
     unit: UnitResult
     summands: Sequence[float]
@@ -94,10 +94,10 @@ class Effects:
     """
 
     def __init__(self, scored: AnalysedRun, measures: Sequence[Measure], rescoring: Rescoring | None = None) -> None:
-        """Compute the scores of the unchanged run by some measures, with which changed scores are then compared.
+        """Compute the scores of the unchanged run by some measures; changed scores are then compared with them.
 
-        The first measure is the analysed one, and the run must have a score by each. `rescoring` scores changed units
-        again; it can be shared by all `Effects` of the same run.
+        The first measure is the analysed one. The run must have a score by each measure. `rescoring` scores changed
+        units again; it can be shared by all `Effects` of the same run.
         """
         self._scored = scored
         self._measures = tuple(measures)
@@ -108,7 +108,7 @@ class Effects:
         self._is_ranked = any(measure.is_of_rankings for measure in measures)
         # A score is undefined after a change if its table would have no rows: the rows are counted like other sums.
         self._row_count_column_by_measure = {measure: _row_count_column(measure) for measure in measures}
-        # It turns the rows of a unit into the unit's summand of each column.
+        # Turns the rows of a unit into the unit's summand for each column.
         self._row_sums = RowSums(self._columns_of_sums())
         self.unchanged = self._score_unchanged()
         self.scores = self._scores_from(self.unchanged.totals, self.unchanged.ranking_error_by_unit).by_measure
@@ -153,7 +153,7 @@ class Effects:
         )
 
     def _add_up(self, summands_of_units: Iterable[Sequence[float]]) -> Sequence[float]:
-        """Return the sums over units of each column, and last the number of ranked nodes of all units."""
+        """Return the sum of each column over some units, followed by the number of ranked nodes of all these units."""
         sum_count = len(self._row_sums.columns) + 1  # one for the ranked nodes
         totals = [0.0] * sum_count
         for summands in summands_of_units:
@@ -173,7 +173,7 @@ class Effects:
     def effect_of(self, change: Change) -> Effect:
         """Return the effect of a change to the files of the run on its scores.
 
-        If the scorer would refuse the changed files, the effect has the reason, but neither scores nor differences.
+        If the scorer would refuse the changed files, the effect has the reason but no scores and no differences.
         """
         try:
             rescored_units = list(self._rescore(change, self.unchanged))
@@ -185,9 +185,9 @@ class Effects:
     def effect_after(self, results_before: ScoredChange, change: Change) -> tuple[Effect, ScoredChange]:
         """Return the effect of a change on the original scores, and the results of all units after the change.
 
-        `results_before` has the results after an earlier change, which is a part of this one; only units that differ
-        from it are scored again. If the scorer would refuse the changed files, `results_before` is returned beside the
-        effect.
+        `results_before` has the results after an earlier change, which is a part of this change. Only units that differ
+        from these results are scored again. If the scorer would refuse the changed files, `results_before` is returned
+        with the effect.
         """
         try:
             rescored_units = list(self._rescore(change, results_before))
@@ -199,9 +199,9 @@ class Effects:
     def _scored_change(
         self, change: Change, results_before: ScoredChange, rescored_units: Sequence[_RescoredSummands]
     ) -> ScoredChange:
-        """Return the results of all units after a change: new ones of the `rescored_units`, old ones of all others.
+        """Return the results of all units after a change: new ones for the `rescored_units`, old ones for all others.
 
-        `results_before` has the results after an earlier change, which is a part of this one.
+        `results_before` has the results after an earlier change, which is a part of this change.
         """
         new_unit_by_id = {unit.id: unit for unit, _ in rescored_units}
         new_summands_by_unit = {unit.id: summands for unit, summands in rescored_units}
@@ -214,10 +214,10 @@ class Effects:
         )
 
     def _rescore(self, change: Change, results_before: ScoredChange) -> Iterator[_RescoredSummands]:
-        """Yield the units with other results after a change than in `results_before`, scored again.
+        """Yield the units whose results after a change differ from `results_before`, scored again.
 
-        `results_before` has the results after an earlier change, which is a part of this one. Raises InputError if the
-        scorer would refuse the changed files.
+        `results_before` has the results after an earlier change, which is a part of this change. Raises InputError if
+        the scorer would refuse the changed files.
         """
         rescored_units = self._rescoring.rescore(
             change, results_before.change, results_before.unit_by_id, is_ranked=self._is_ranked
@@ -228,7 +228,7 @@ class Effects:
     def _totals_after(
         self, results_before: ScoredChange, rescored_units: Iterable[_RescoredSummands]
     ) -> Sequence[float]:
-        """Return the sums over all units, if some units of `results_before` are replaced by the `rescored_units`."""
+        """Return the sums over all units after replacing some units of `results_before` with the `rescored_units`."""
         totals = results_before.totals
         for unit, summands in rescored_units:
             old_summands = results_before.summands_by_unit[unit.id]
@@ -241,7 +241,7 @@ class Effects:
         return Effect(differences=no_scores, reason=str(refusal), scores=no_scores)
 
     def _effect_from_totals(self, totals: Sequence[float], ranking_error_by_unit: Mapping[str, str]) -> Effect:
-        """Return the effect of a change, from the sums over all units after it.
+        """Return the effect of a change, computed from the sums over all units after the change.
 
         `ranking_error_by_unit` has the message of the error for each unit whose nodes could not be ranked.
         """
@@ -272,8 +272,9 @@ class Effects:
     ) -> _Scores:
         """Return the score by each measure, and the reason why one of them is missing.
 
-        `values` are the scores that the formulas of the measures give, `sum_by_column` the sums over all units, among
-        them the numbers of rows. `why_unranked` is the reason why there is no average precision, None if there is one.
+        `values` are the scores given by the formulas of the measures. `sum_by_column` has the sums over all units,
+        including the numbers of rows. `why_unranked` is the reason why there is no average precision, or None if there
+        is one.
         """
         scores: dict[str, float | None] = {}
         reasons: list[str] = []
@@ -287,10 +288,10 @@ class Effects:
     def _why_undefined(
         self, measure: Measure, sum_by_column: Mapping[str, float], why_unranked: str | None
     ) -> str | None:
-        """Return why the scorer would give no score by a measure; None if there would be a score.
+        """Return why the scorer would not give a score by a measure, or None if it would give one.
 
-        `sum_by_column` has the sums over all units, among them the numbers of rows, such as `{"SF:1:row": 12.0}`.
-        `why_unranked` is the reason why there is no average precision, None if there is one.
+        `sum_by_column` has the sums over all units, including the numbers of rows, such as `{"SF:1:row": 12.0}`.
+        `why_unranked` is the reason why there is no average precision, or None if there is one.
         """
         if measure.is_of_rankings and why_unranked is not None:
             return why_unranked
@@ -300,7 +301,7 @@ class Effects:
         return None
 
     def _summands_of_unit(self, unit: UnitResult, run: Run) -> Sequence[float]:
-        """Return the number that a unit adds to the sum of each column, then its number of ranked nodes.
+        """Return the amounts that a unit adds to the sums of the columns, followed by its number of ranked nodes.
 
         `run` has the lines from which the unit was scored.
         """
@@ -314,8 +315,8 @@ class Effects:
     def _add_counts(self, summands: list[float], unit_id: str, rows_by_query: Mapping[str, Sequence[ScoreRow]]) -> None:
         """Add the counts of a unit to its `summands`, from the rows of its queries.
 
-        For LDC-MAX they are the rows of the entry point with the highest F1, for LDC-MEAN the means over all entry
-        points that have rows (rules ldc-max, ldc-mean).
+        LDC-MAX uses the rows of the entry point with the highest F1, and LDC-MEAN uses the means over all entry points
+        that have rows (rules ldc-max, ldc-mean).
         """
         # Rows of these tables have counts, which belong to the sums of their hop and to those over all hops.
         for rows in rows_by_query.values():
@@ -333,7 +334,7 @@ class Effects:
     ) -> None:
         """Add the scores of the rankings of a unit to its `summands`, from the ranked rows of its queries.
 
-        There are no rankings for LDC-MAX; for LDC-MEAN they are the means over all entry points that have rows.
+        LDC-MAX has no rankings. LDC-MEAN uses the means over all entry points that have rows.
         """
         # Rankings only add to the sums over all hops if the edition ranks the nodes of all hops together.
         adds_to_level_all = self._ranks_all_levels
@@ -357,8 +358,8 @@ class Effects:
     def _count_ranked_nodes(self, unit: UnitResult, run: Run) -> int:
         """Return the number of the run's ranked nodes in a unit, or of their lines; either is 0 if no node is ranked.
 
-        A run without ranked nodes has no average precision. If several runs are scored together, the rankings have the
-        nodes of all runs, so that the lines of the run in ranked nodes are counted instead.
+        A run without ranked nodes has no average precision. If several runs are scored together, the rankings contain
+        the nodes of all runs. In this case, the lines of this run in ranked nodes are counted instead.
         """
         if len(self._scored.run.run_ids) > 1:
             return self._count_ranked_lines(unit, run)
@@ -387,10 +388,11 @@ def _difference(score: float | None, old_score: float | None) -> float | None:
 
 
 def _main_reason(reasons: Sequence[str], why_unranked: str | None) -> str | None:
-    """Return the reason that is given for missing scores: that a unit could not be ranked, or else the first reason.
+    """Return the reason to give for missing scores: that a unit could not be ranked, or else the first reason.
 
-    `why_unranked` is the reason why there is no average precision, None if there is one. Returns None if there are no
-    reasons, since no score is missing. That no node is ranked has no precedence: this is no error of a unit.
+    `why_unranked` is the reason why there is no average precision, or None if there is one. Returns None if there are
+    no reasons, since no score is missing. The reason `NO_RANKED_NODE` does not take precedence, because it is not an
+    error of a unit.
     """
     has_unit_failed = why_unranked is not None and why_unranked != NO_RANKED_NODE
     if has_unit_failed and why_unranked in reasons:
@@ -407,7 +409,7 @@ def _row_count_column(measure: Measure) -> str:
 def _ranking_errors_after_rescoring(
     results_before: ScoredChange, rescored_units: Iterable[_RescoredSummands]
 ) -> Mapping[str, str]:
-    """Return why units cannot be ranked, by unit id, if the `rescored_units` replace units of `results_before`."""
+    """Return why units cannot be ranked, by unit id, after `rescored_units` replace units of `results_before`."""
     new_units = [unit for unit, _ in rescored_units]
     ranking_error_by_unit = dict(results_before.ranking_error_by_unit)
     for unit in new_units:

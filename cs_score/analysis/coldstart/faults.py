@@ -1,7 +1,7 @@
 """Find the faults of a run: lines that count as wrong, nodes with such lines, and equivalence classes not found. A node
-has the lines of the run that are about the same entity, a class the accepted answers of the pool that mean the same.
-The labels of a line say how it counts. A row of the tables counts the answers to a query or, at the second hop, to the
-queries about one class of the first hop: `CS17_ENG_0001`, `CS17_ENG_0001:2`.
+has the lines of the run that are about the same entity. A class has the accepted answers of the pool that mean the
+same. The labels of a line say how it counts. A row of the tables counts the answers to a query (`CS17_ENG_0001`) or, at
+the second hop, to the queries about one class of the first hop (`CS17_ENG_0001:2`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ MISSED: Final = "MISSED"
 
 
 class RunFault(Record):
-    """A fault of a run: a wrong line, a node of several lines that has a wrong one, or a class that was not found.
+    """A fault of a run: a wrong line, a node of several lines with a wrong line, or a class that was not found.
 
-    `lines_to_remove` are the wrong line, or all lines of the node in load order. `category` is None for a node.
-    `class_name` is the class of the line's assessment if that is accepted, or the class that was not found. For such a
-    class, `missed_answer` is the answer of the pool by which it would be found, `row` is the row of the tables that
-    would count it, and `why_unreachable` says why no answer of the pool could find it (None if one could).
+    `lines_to_remove` has the wrong line, or all lines of the node in load order. `category` is None for a node.
+    `class_name` is the class of the line's assessment if the assessment is accepted, or the class that was not found.
+    For a class that was not found, `missed_answer` is the answer of the pool that would find it, `row` is the row of
+    the tables that would count it, and `why_unreachable` says why no answer of the pool could find it (None if one
+    could).
     """
 
     kind: Literal["line", "node", "class"]
@@ -66,7 +67,7 @@ class Reachability:
         self._with_nodes = with_nodes
         self._answers_by_class: dict[str, list[Assessment]] = defaultdict(list)
         self._answers_by_follow_on_and_class: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
-        # Whether a class has a right answer with right parents that leads to a follow-on query: a cache.
+        # A cache: whether a class has a right answer with right parents that leads to a follow-on query.
         self._rightness_by_follow_on_and_class: dict[tuple[str, str], bool] = {}
         for assessment in scored.run.gold.links.assessments:
             if assessment.is_accepted and _is_counted(assessment, scored):
@@ -76,7 +77,7 @@ class Reachability:
         self._rows_naming_entity = self._find_rows_naming_entity()
 
     def _find_rows_naming_entity(self) -> set[str]:
-        """Return the names of the rows of the tables for which some answer of the pool names its entity.
+        """Return the names of the table rows that have an answer in the pool which names the entity.
 
         A row counts the classes below a query or below a class of the first hop: `CS17_ENG_0001:2`.
         """
@@ -87,10 +88,10 @@ class Reachability:
         return rows
 
     def why_unreachable(self, class_name: str) -> str | None:
-        """Return why no answer of the pool would find a class; None if some answer would find the class.
+        """Return why no answer of the pool would find a class, or None if some answer would find it.
 
-        Answers must be right, have a right parent, and name the entity. In a run without node ids another class of the
-        same row may name it.
+        Answers must be right, have a right parent, and name the entity. In a run without node ids, the entity may be
+        named by another class of the same row instead.
         """
         right_answers = [answer for answer in self._answers_by_class[class_name] if self._is_right(answer)]
         if not right_answers:
@@ -119,9 +120,9 @@ class Reachability:
         return is_named and answer.judgment not in self._policy.wrong
 
     def _has_right_parent(self, answer: Assessment) -> bool:
-        """Return whether the parent of an answer, about which its query asks, is a right answer of the parent class.
+        """Return whether the parent of an answer, which its query asks about, is a right answer of the parent class.
 
-        This is true of all answers of the first hop, which have no parent.
+        The result is True for all answers of the first hop, which have no parent.
         """
         if not answer.query.is_follow_on:
             return True
@@ -141,7 +142,7 @@ class Reachability:
 
 
 def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
-    """Return whether the scorer uses an assessment. Of several assessments of the same answer it uses only one."""
+    """Return whether the scorer uses an assessment. It uses only one of several assessments of the same answer."""
     # The follow-on query about the answer has all its assessments.
     follow_on = scored.run.links.find_follow_on(assessment.follow_on_id)
     if follow_on is None:
@@ -194,7 +195,7 @@ def accepted_class(assessment: Assessment | None) -> str | None:
 
 
 def _faults_of_nodes(scored: AnalysedRun, unit: UnitResult, line_faults: Iterable[RunFault]) -> Iterator[RunFault]:
-    """Yield a fault for each node that has a wrong line, if it has several lines of the run in the unit.
+    """Yield a fault for each node with a wrong line, provided that it has several lines of the run in the unit.
 
     `line_faults` are the faults of the wrong lines of the unit, one for each line.
     """
@@ -258,10 +259,10 @@ def _classes_missed_in(row: RowWithClasses) -> list[str]:
 
 
 def _why_unreachable(class_name: str, row: RowWithClasses, reachability: Reachability) -> str | None:
-    """Return why no answer of the pool would find a class of a row; None if some answer would find the class.
+    """Return why no answer of the pool would find a class of a row, or None if some answer would find it.
 
-    If the slot takes one value, some class of the row must be reachable, whichever it is. If none is, the reason of the
-    row's first class is returned.
+    If the slot takes one value, it is enough that any class of the row is reachable. If no class is reachable, the
+    reason for the row's first class is returned.
     """
     if not row.takes_one_value:
         return reachability.why_unreachable(class_name)
@@ -272,7 +273,7 @@ def _why_unreachable(class_name: str, row: RowWithClasses, reachability: Reachab
 def category_of(labels: Labels, policy: Policy) -> str:
     """Return the category of a line as policies name it, from its labels: `INCORRECT`, `INEXACT`, `DUPLICATE` ...
 
-    It is DUPLICATE if the line counts as the duplicate of another line, otherwise the category that its assessment has.
+    The category is DUPLICATE if the line counts as a duplicate of another line; otherwise it is that of the assessment.
     """
     category = category_in(labels)
     if REDUNDANT in labels:
@@ -294,8 +295,8 @@ def counted_lines(unit: UnitResult) -> Iterator[Response]:
 class RowWithClasses(NamedTuple):
     """A row of the tables with classes of the ground truth.
 
-    `class_names` are these classes in load order of the pool, `found_classes` those that right lines have found.
-    `takes_one_value` says whether the slot takes one value.
+    `class_names` are these classes in load order of the pool, and `found_classes` are the ones that right lines have
+    found. `takes_one_value` says whether the slot takes one value.
     """
 
     name: str
@@ -305,7 +306,7 @@ class RowWithClasses(NamedTuple):
 
 
 def rows_with_classes_to_find(scored: AnalysedRun, unit: UnitResult) -> Iterator[RowWithClasses]:
-    """Yield the rows of a unit with classes of the ground truth, each with these classes and the found ones."""
+    """Yield the rows of a unit that have classes of the ground truth, with these classes and the found ones."""
     for query_result in unit.queries:
         class_tree = scored.run.gold.gold_of_query(query_result.query, scored.run.links).tree
         assert class_tree is not None  # the query was scored

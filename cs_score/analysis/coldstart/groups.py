@@ -113,10 +113,10 @@ class _GroupScorer:
         self._mistakes_in_all = sum([group_counts.mistakes for group_counts in counts_of_everything])
 
     def groups(self, dimensions: Sequence[str]) -> list[Group]:
-        """Return the scored groups of some dimensions, which are crossed, those with the most mistakes first."""
+        """Return the scored groups of some crossed dimensions; the groups with the most mistakes come first."""
         counts_by_group = self._counts_by_group(dimensions)
         intervals_by_group = self._intervals_by_group(dimensions)
-        # The pool does not have some dimensions, so that the classes to be found cannot be counted by group there.
+        # Some dimensions are unknown in the pool, so the classes to be found cannot be counted by their groups.
         has_recall = DIMENSIONS_OF_RUNS_ONLY.isdisjoint(dimensions)
         # A group is identified by its values of the dimensions: ("per:title", "1") for the dimensions slot and hop.
         sorted_keys = sorted(counts_by_group, key=lambda key: _order_of_group(key, counts_by_group[key]))
@@ -134,11 +134,11 @@ class _GroupScorer:
         return count_groups(self._entry_counts if is_by_unit else self._counts_without_units, dimensions)
 
     def _intervals_by_group(self, dimensions: Sequence[str]) -> dict[GroupNames, dict[str, Interval]]:
-        """Return the intervals of precision, recall and F1 of each group; empty without resamples.
+        """Return the intervals of precision, recall and F1 of each group; the result is empty without resamples.
 
-        Groups of units (LDC queries) have no intervals: a resample draws units, so that such a group is drawn as a
-        whole or not at all. Groups are resampled some at a time, since the resamples of all groups may not fit into
-        memory.
+        Groups of units (LDC queries) have no intervals: a resample draws units, so a group of this dimension is drawn
+        as a whole or not at all. Only a few groups are resampled at a time, since the resamples of all groups may not
+        fit into memory.
         """
         if self._resampling is None or not self._units or _UNIT_DIMENSION in dimensions:
             return {}
@@ -162,7 +162,7 @@ def _shown_intervals(intervals: Mapping[str, Interval], *, has_recall: bool) -> 
 def _drop_units(entry_counts: EntryCounts) -> EntryCounts:
     """Return the counts of entries added up over all units (LDC queries), which are the last dimension.
 
-    That leaves far fewer entries, over which the other dimensions are then counted.
+    This leaves far fewer entries from which to count the other dimensions.
     """
     counts_without_units: Counter[TableEntry] = Counter()
     for (groups, labels), count in entry_counts.items():
@@ -179,8 +179,8 @@ def _order_of_group(names: GroupNames, group_counts: GroupCounts) -> tuple[Any, 
 def _make_group(names: GroupNames, group_counts: GroupCounts, mistakes_in_all: int, *, has_recall: bool) -> Group:
     """Return a group with its precision, recall and F1, and with its share of all mistakes (`mistakes_in_all`).
 
-    Without `has_recall` recall and F1 are None. This is the case for groups that only lines have, such as value types:
-    the classes to be found cannot be counted by them.
+    Without `has_recall`, recall and F1 are None. This is the case for dimensions that only lines have, such as the
+    value type: the classes to be found cannot be counted by these groups.
     """
     counts = group_counts.counts
     return Group(
@@ -221,7 +221,7 @@ _CountsByGroupAndUnit: TypeAlias = Mapping[GroupNames, Mapping[str, Counts]]
 def _counts_by_group_and_unit(entry_counts: EntryCounts, dimensions: Sequence[str]) -> _CountsByGroupAndUnit:
     """Return the counts of each unit in the groups of some dimensions, by group and unit.
 
-    They are the numbers of its lines (right, answered ...) and of its classes in the table with these entries.
+    The counts are the numbers of the unit's lines (right, answered ...) and classes among these entries of the table.
     """
     # Crossed with the units as the last dimension, each group is divided into its units.
     counts_of_group_and_unit = count_groups(entry_counts, [*dimensions, _UNIT_DIMENSION])
@@ -232,7 +232,7 @@ def _counts_by_group_and_unit(entry_counts: EntryCounts, dimensions: Sequence[st
 
 
 def _row_of_unit(unit: str, groups: Iterable[GroupNames], counts_by_group_and_unit: _CountsByGroupAndUnit) -> list[int]:
-    """Return the right lines, answered lines and classes of a unit in each group, one group after the other."""
+    """Return the numbers of right lines, answered lines and classes of a unit, one group after the other."""
     row: list[int] = []
     for group in groups:
         counts = counts_by_group_and_unit[group].get(unit, _NO_COUNTS)

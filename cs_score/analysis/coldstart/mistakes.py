@@ -72,7 +72,7 @@ def cost_list(effects: Effects, faults: Iterable[RunFault], top: int | None = No
 
 
 def _costliest_faults(effects: Effects, faults: Iterable[RunFault], count: int) -> list[RunFault]:
-    """Return the faults whose correction gains most by the first measure of `effects`, in the order of the cost list.
+    """Return the faults whose correction gains most by the first measure of `effects`, in order of the cost list.
 
     `effects` computes the gains, and `count` is the number of faults to return.
     """
@@ -90,7 +90,7 @@ def _rank_in_cost_list(mistake: Mistake, position_by_file: Mapping[str, int]) ->
 
 
 def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
-    """Return a fault of the run as a mistake, with the differences to the scores if it were corrected.
+    """Return a fault of the run as a mistake, with the differences that its correction would make to the scores.
 
     `effects` computes these differences, one for each of its measures. The mistake is `reachable` if it is a class that
     some answer of the pool would find; UNSET for lines.
@@ -122,7 +122,7 @@ def _mistake_of(fault: RunFault, effects: Effects) -> Mistake:
 
 
 def _reasons_in_words(fault: RunFault, effect: Effect) -> str:
-    """Return why no answer of the pool finds a class, and why its correction has no score; empty if neither is so."""
+    """Return why no answer of the pool finds a class and why its correction has no score; empty if neither applies."""
     reasons = (fault.why_unreachable, effect.reason)
     return "; ".join([reason for reason in reasons if reason])
 

@@ -49,7 +49,8 @@ class OptimisticScenario:
         """
         writer = _AssessmentWriter(self._scored.run)
         scored = self._scored
-        # An answer belongs to the class of its parent, which may only have a class after the assessments of its hop.
+        # The class of an answer is below the class of its parent, which may only be known after the parent's hop is
+        # assessed.
         for hop in _hops_of(scored):
             new_assessments = self._assess(scored, hop, writer)
             if new_assessments:
@@ -112,7 +113,7 @@ class _FreeClasses:
     def take(self, query: LinkedQuery) -> str:
         """Return the next free class for answers to a query; no class is returned twice.
 
-        It is below the class of the answer that the query asks about, its parent class.
+        The class is below the parent class, that is, the class of the answer that the query asks about.
         """
         parent_class = self._run.links.class_of_query(query)
         if parent_class not in self._classes_by_parent:
@@ -122,7 +123,7 @@ class _FreeClasses:
 
 
 def _lines_with_different_answers(lines: Iterable[Response]) -> Iterable[Response]:
-    """Return the first line for each combination of query, answer and justification that some lines give.
+    """Return the first line for each combination of query, answer and justification among some lines.
 
     The id of the follow-on query stands for the value and its provenance.
     """
@@ -191,9 +192,9 @@ class _LinesByEntityKey:
                 self._lines_by_key[key].append(line)
 
     def connected_lines(self, first_line: Response) -> list[Response]:
-        """Return the lines that share a key with a line, the lines that share a key with one of these, and so on.
+        """Return the lines that share a key with a line, the lines that share a key with these lines, and so on.
 
-        The lines are in load order; the given line is one of them. All their keys are removed from the index.
+        The lines are in load order and include the given line. All their keys are removed from the index.
         """
         line_by_index = {first_line.index: first_line}
         lines_to_visit = [first_line]
@@ -207,7 +208,7 @@ class _LinesByEntityKey:
     def _take_neighbours(self, line: Response) -> list[Response]:
         """Return the lines that share an entity key with a line, among them the line itself, and forget these keys.
 
-        A key is needed only once, since all lines that share it are connected then.
+        A key is needed only once, since a single visit connects all lines that share it.
         """
         neighbours: list[Response] = []
         for key in _entity_keys(line, self._links):
@@ -223,8 +224,8 @@ def _group_order(group: Sequence[Response]) -> tuple[float, int]:
 def _entity_keys(line: Response, links: Links) -> list[_EntityKey]:
     """Return the keys that a line shares with other lines about the same entity: its answer, and its node if any.
 
-    A node of the second hop may have answers below several parent classes, which are different entities: therefore the
-    parent class is a part of the key. In the first hop the query stands for it.
+    A node of the second hop may have answers below several parent classes, which are different entities. Therefore, the
+    key contains the parent class or, in the first hop, the query.
     """
     keys = [("answer", line.query.full_id, line.follow_on_id)]  # the id stands for the value and its provenance
     if line.node is not None:
@@ -256,7 +257,7 @@ def _classes_below(run: Run, query: LinkedQuery, parent_class: str) -> list[str]
     assert tree is not None  # the query was scored
     classes = []
     for class_name, class_above in tree.parent_by_class.items():
-        # A wrong bin is no class: it collects the answers without a class.
+        # A wrong bin is not a class: it collects the answers without a class.
         if class_above == parent_class and not is_wrong_bin(class_name, tree.root):
             classes.append(class_name)
     return classes
@@ -284,13 +285,13 @@ class _AssessmentWriter:
         for assessment in self._assessments:
             self._first_assessment_by_query.setdefault(assessment.query.base_id, assessment)
         self._last_number = max([assessment.number for assessment in self._assessments], default=0)
-        # The mention type that the edition assumes in pools without mention types.
+        # The mention type that the edition assumes for pools without mention types.
         self._assumed_mention_type = run.gold.query_set.edition.assumed_mention
 
     def assessment_of_line(self, line: Response, class_name: str, number: int) -> Assessment:
         """Return an assessment that judges a line's answer correct and assigns it to a class.
 
-        `number` is the number of the assessment among the added ones, from 1.
+        `number` is the position of the assessment among the added ones, counted from 1.
         """
         text_by_column = self._columns_of_assessment(line, class_name, number)
         # A column without text has the code `0` for unknown.
@@ -314,9 +315,9 @@ class _AssessmentWriter:
         return _MENTION_TYPE_OF_NAMES if has_column else self._assumed_mention_type
 
     def _columns_of_assessment(self, line: Response, class_name: str, number: int) -> dict[str, str]:
-        """Return the texts of a new assessment by column, with some columns that its layout may not have.
+        """Return the texts of a new assessment by column; some of the columns may be missing in its layout.
 
-        `number` is the number of the assessment among the added ones, from 1: the first id is `optimistic_1`.
+        `number` is the position of the assessment among the added ones, counted from 1: the first id is `optimistic_1`.
         """
         # The line has: query, slot, run, relation provenance, value, value type, value provenance, further columns.
         _, slot, _, relation, value, _, provenance, _ = line.text.split("\t", 7)
@@ -335,10 +336,10 @@ class _AssessmentWriter:
         }
 
     def _columns_of_similar_assessment(self, line: Response) -> dict[str, str]:
-        """Return the texts by column of an assessment of the same query, or else of the first one of the file.
+        """Return the texts by column of an assessment of the same query, or else of the file's first assessment.
 
-        They fill the columns that only some layouts have, such as the subject of the query; no score depends on them.
-        The result is empty if the file has no assessment.
+        The texts fill columns that only some layouts have, such as the subject of the query. Scores do not depend on
+        them. The result is empty if the file has no assessments.
         """
         similar_assessment = self._first_assessment_by_query.get(line.query.base_id)
         if similar_assessment is None and self._assessments:
@@ -360,7 +361,7 @@ def last_pool_file(run: Run) -> str | None:
 def _score_with_assessments(scored: AnalysedRun, new_assessments: Sequence[Assessment]) -> AnalysedRun:
     """Return the run scored against its pool with some more assessments at the end."""
     run = scored.run
-    # The links hold all lines, of the pool and of the run. The gold data take their assessments, the run its responses.
+    # The links hold all lines of the pool and of the run. The gold data take their assessments, the run its responses.
     links = _links_with(run, new_assessments)
     gold = run.gold.with_fields(links=links, assessments_by_query=group_by_query(links.assessments))
     lines_by_run_and_unit = group_by_run_and_unit(gold, links.responses)
@@ -374,7 +375,7 @@ def _links_with(run: Run, new_assessments: Sequence[Assessment]) -> Links:
     Links hold lines of runs and assessments with the queries that they answer, and with the follow-on queries about
     their answers.
     """
-    links = Links(run.gold.query_set, run.links)  # whatever is not replaced is looked up in the old links
+    links = Links(run.gold.query_set, run.links)  # everything that is not replaced is looked up in the old links
     links.assessments = [*run.gold.links.assessments, *new_assessments]
     links.follow_ons = _follow_ons_with(run, new_assessments)
     links.responses = [_with_follow_on(line, links.follow_ons) for line in run.links.responses]

@@ -31,7 +31,8 @@ def load_as_far_as_possible(gold: ColdStartGold, files: Iterable[Input]) -> tupl
 def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None = None) -> AnalysedRun:
     """Return a run scored under a policy; if scoring stops, it has the results of the units that can be scored.
 
-    `stop` is the error that stopped loading, None if nothing stopped it. After such an error no unit is scored.
+    `stop` is the error that stopped loading, or None if loading was complete. If loading was stopped, no unit is
+    scored.
     """
     if stop is not None:
         return _analysed_in_part(run, policy, (), stop)
@@ -39,7 +40,7 @@ def score_as_far_as_possible(run: Run, policy: Policy, stop: InputError | None =
         return score_for_analysis(run, policy)
     except ScoringStopped as error:
         run_id = _first_run_id(run)
-        # `score_unit` does not raise: the result of a unit has the error that has stopped its scoring.
+        # `score_unit` does not raise: the result of a unit has the error that stopped its scoring.
         units = [score_unit(unit, policy) for unit in units_of(run, run_id)] if run_id else []
         return _analysed_in_part(run, policy, units, error)
 
@@ -55,8 +56,8 @@ def _analysed_in_part(run: Run, policy: Policy, units: Iterable[UnitResult], sto
     `stop` is the error that stopped loading or scoring.
     """
     run_result = ScoredRun(_first_run_id(run), PrecisionRecall(averaged_table([]), None, None), tuple(units))
-    # A scorer makes the origin (options and digests of the inputs), also if it has scored no runs. The origin needs no
-    # remarks.
+    # A scorer can make the origin (options and digests of the inputs) without scoring any runs. The origin does not
+    # need the remarks.
     result_without_runs = CallScorer(replace(run, remarks=()), policy, ProblemLog()).result([])
     return AnalysedRun(
         run=run,

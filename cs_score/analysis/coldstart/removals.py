@@ -1,12 +1,12 @@
-"""Take lines away from a scored query without scoring it again, if all other lines count as before. A tally is a row of
+"""Remove lines from a scored query without scoring it again, if all other lines count as before. A tally is a row of
 the tables with its lines and counts. A ranking has the nodes of a query (lines about the same entity) sorted by
 confidence.
 
-Most wrong lines do not influence other lines: they give no right answer, share their node with no right line, and no
-remaining line asks about their answer. Then the counts of a removed line are subtracted from its row, and its node is
-moved in the rankings or removed from them. That needs one pass over the ranked values of the query, whereas scoring the
-query again labels and ranks all of its lines. In all other cases the functions raise `SubtractionError`, and the query
-is scored again. A line has credit if it is right or the duplicate of a right line.
+Most wrong lines do not influence other lines: they do not give a right answer, their node has no right line, and no
+remaining line asks about their answer. In this case, the counts of a removed line are subtracted from its row, and its
+node is moved in the rankings or removed from them. This takes one pass over the ranked values of the query, whereas
+scoring the query again labels and ranks all of its lines. In all other cases the functions raise `SubtractionError`,
+and the query is scored again. A line has credit if it is right or the duplicate of a right line.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Removals:
                 self._results_by_query[result.query.base_id].append((unit, result))
 
     def units_without(self, change: Change, *, updates_rankings: bool) -> list[UnitResult] | None:
-        """Return the changed units after a change; None if some of their queries have to be scored again.
+        """Return the changed units after a change, or None if some of their queries have to be scored again.
 
-        Rankings are only changed if `updates_rankings`; otherwise they stay as they were, since nobody needs them.
+        Rankings are updated only if `updates_rankings`; otherwise they are not needed and stay as they were.
         """
         if not _only_removes_responses(change):
             return None
@@ -119,7 +119,7 @@ def _only_removes_responses(change: Change) -> bool:
     """Return whether a change only removes lines, all of them responses, under the same policy."""
     if change.added_lines or change.policy is not None:
         return False
-    # A removed line without an index is no response: it was skipped, or repeats another line.
+    # A removed line without an index is not a response: it was skipped, or repeats another line.
     return len(change.removed_places) == len(change.removed_indexes)
 
 
@@ -144,7 +144,7 @@ class QueryLines:
         self._result = result
         self._links = scored.run.links
         self._policy = scored.policy
-        # Of a node only so many of the best lines count; None means all of them.
+        # Only this number of a node's best lines count; None means that all of them count.
         self._most_justifications = scored.run.limits.justifications_per_node
         self._ranks_all_levels = scored.run.gold.query_set.edition.ranks_all_levels
         # By the short id of a follow-on query: the lines with answers to this query, and the lines creating the query.
@@ -162,10 +162,10 @@ class QueryLines:
 
     @cached_property
     def _can_move_nodes(self) -> bool:
-        """Whether nodes can be moved in the rankings, since lines and rankings have the same names for them.
+        """Whether nodes can be moved in the rankings, which must have the same node names as the lines.
 
-        This is not so if a node of the query is ranked under another name than its lines have, or not at all. Nodes of
-        later hops than the second are not moved.
+        The result is False if a node of the query is not ranked, or is ranked under another name than in its lines. It
+        is also False if there are nodes of a later hop than the second.
         """
         if any(node.hop > _DEEPEST_HOP for node in self._node_by_name.values()):
             return False
@@ -185,7 +185,7 @@ class QueryLines:
     ) -> QueryResult:
         """Return the result of the query without some of its lines.
 
-        `removed_indexes` are the indexes of all lines that the change removes, in other queries as well. Unless
+        `removed_indexes` are the indexes of all lines that the change removes, including lines of other queries. Unless
         `updates_rankings`, the rankings stay as they were. Raises SubtractionError if the query has to be scored again.
         """
         # Orphans are remaining lines that lose their parent. They keep their counts, but their nodes are not ranked.
@@ -199,12 +199,12 @@ class QueryLines:
         return replace(self._result, tallies=tallies, rankings=self._rankings_without(lines_to_unrank))
 
     def _orphans(self, lines: Iterable[Response], removed_indexes: Collection[int]) -> list[Response]:
-        """Return the remaining lines whose query asks about an answer that no line of the run gives any more.
+        """Return the remaining lines whose query asks about an answer that no line of the run gives any longer.
 
-        `lines` are removed lines that gave such answers. The counts of orphans stay the same, since they have no right
-        parent before or after the change. But their nodes are no longer ranked, since they have no parent node. Raises
-        SubtractionError if another line still gives the answer, or in other cases in which remaining lines may count
-        differently.
+        `lines` are the removed lines that gave these answers. The counts of orphans stay the same, since they have no
+        right parent before or after the change. However, their nodes are no longer ranked, since they have no parent
+        node. Raises SubtractionError if another line still gives the answer, or if remaining lines may count
+        differently for another reason.
         """
         orphans: list[Response] = []
         for line in lines:
@@ -220,9 +220,10 @@ class QueryLines:
     def _require_sole_parent(self, line: Response, removed_indexes: Collection[int]) -> None:
         """Raise SubtractionError unless a removed line was the only parent of the lines that ask about its answer.
 
-        Another line is a parent, too, if it gives the same answer and is not at one of the removed indexes.
+        Another line is also a parent if it gives the same answer and its index is not one of the removed indexes.
         """
-        # Orphans could join nodes of other lines without parent. A skipped line with this answer may be a parent, too.
+        # Orphans could join nodes of other lines without a parent. A skipped line with this answer may also be a
+        # parent.
         if self._links.lines_without_parent or self._links.was_answer_skipped(line.follow_on_id):
             raise SubtractionError
         if _without_removed(self._lines_creating[line.follow_on_id], removed_indexes):
@@ -244,22 +245,22 @@ class QueryLines:
         if line.query.level > _DEEPEST_HOP:
             return True
         is_counted = line.index in self._row_position_by_index
-        if not is_counted:  # it is not known how it influences the counted lines
+        if not is_counted:  # its influence on the counted lines is unknown
             return True
-        # A skipped line with the same answer may count otherwise if no other line gives the answer any more.
+        # A skipped line with the same answer may count differently if no other line gives the answer any longer.
         if self._links.was_answer_skipped(line.follow_on_id):
             return True
         if line.node is None:
             return self._may_be_right(line) or line.index in self._naming_line_indexes(line)
-        # All lines of a node decide together whether it names the entity, and whether its right lines count as right.
+        # Whether a node names the entity, and whether its right lines count as right, depends on all of its lines.
         return any(self._may_be_right(node_line) for node_line in self._links.lines_by_node[line.node])
 
     def _naming_line_indexes(self, line: Response) -> Collection[int]:
-        """Return the indexes of the lines without node in a line's row whose removal may make right lines wrong.
+        """Return the indexes of the lines without a node in a line's row whose removal may make right lines wrong.
 
-        The lines without node of a row count as one node. Its right lines count as right only if one of its best
-        assessed lines names the entity (rule nominal-mentions), so that these best lines must stay. The result is empty
-        if no line without node is right.
+        The lines without a node in a row are treated as one node. The right lines of this node count as right only if
+        one of its best assessed lines names the entity (rule nominal-mentions), so these best lines must stay. The
+        result is empty if no line without a node is right.
         """
         position = self._row_position_by_index[line.index]
         if position not in self._naming_line_indexes_by_row:
@@ -268,10 +269,10 @@ class QueryLines:
         return self._naming_line_indexes_by_row[position]
 
     def _find_naming_line_indexes(self, lines: Sequence[Response]) -> Collection[int]:
-        """Return the indexes of those lines without which right lines might count as wrong.
+        """Return the indexes of the lines without which right lines might count as wrong.
 
-        `lines` are all lines without node of a row, which count as one node. Its right lines count as right only if one
-        of its best assessed lines names the entity. The result is empty if no line is right.
+        `lines` are all lines without a node in a row, which are treated as one node. The right lines of this node count
+        as right only if one of its best assessed lines names the entity. The result is empty if no line is right.
         """
         if not any(self._may_be_right(line) for line in lines):
             return ()
@@ -280,11 +281,12 @@ class QueryLines:
         if len(best_assessed_lines) < len(assessed_lines):
             # Without one of the best lines the next one would take its place, and might name the entity instead.
             return {line.index for line in best_assessed_lines}
-        # All assessed lines are among the best ones. A line with the label WRONG never names the entity: it may go.
+        # All assessed lines are among the best ones. A line with the label WRONG never names the entity, so it may be
+        # removed.
         return {line.index for line in assessed_lines if WRONG not in self.unit.labels_by_index[line.index]}
 
     def _may_be_right(self, line: Response) -> bool:
-        """Return whether a line is right or the duplicate of a right line, or a line whose labels are not known."""
+        """Return whether a line is right, is the duplicate of a right line, or has unknown labels."""
         labels = self.unit.labels_by_index.get(line.index)
         return labels is None or category_in(labels) in self._policy.right
 
@@ -334,7 +336,7 @@ class QueryLines:
         losses = self._losses_of_nodes(removed_lines)
         moves: list[Move] = []
         for name in losses.changed_nodes:
-            # Nodes without the id of this query are not in its rankings, such as nodes of lines without parent.
+            # Nodes without the id of this query, such as nodes of lines without a parent, are not in its rankings.
             query_id = name.partition(":")[0]
             if query_id == self._result.query.full_id:
                 node = self._node_without_class(name)
@@ -342,9 +344,10 @@ class QueryLines:
         return moves
 
     def _node_without_class(self, name: str) -> RankedNode:
-        """Return the ranked node with this name, if it is mapped to no class.
+        """Return the ranked node with this name, if it is not mapped to a class.
 
-        Raises SubtractionError if it is mapped to a class, which would become free for other nodes, or is not ranked.
+        Raises SubtractionError if the node is not ranked, or if it is mapped to a class, which would become free for
+        other nodes.
         """
         node = self._node_by_name.get(name)
         if node is None or node.mapped_class is not None:
@@ -364,7 +367,7 @@ class QueryLines:
     def _move_of(self, node: RankedNode, losses: _Losses) -> Move:
         """Return the move of a node that loses lines: to another rank, or out of the ranking.
 
-        Raises SubtractionError if other nodes change with it.
+        Raises SubtractionError if other nodes would also change.
         """
         children = self._children_by_parent.get(node.name, ())
         has_remaining_child = any(child not in losses.vanishing_nodes for child in children)
@@ -379,10 +382,10 @@ class QueryLines:
         return Move(node, self._node_without(node, losses))
 
     def _node_without(self, node: RankedNode, losses: _Losses) -> RankedNode:
-        """Return a node with its confidence and its first line after it has lost some of its lines.
+        """Return a node with the confidence and the first line that it has after losing some of its lines.
 
-        A node of the second hop is ranked by its own confidence multiplied by its parent's. Raises
-        SubtractionError if the parent loses lines, too.
+        A node of the second hop is ranked by its own confidence multiplied by its parent's. Raises SubtractionError if
+        the parent loses lines as well.
         """
         remaining_lines = [line for line in self._links.lines_by_node[node.name] if line.index not in losses.indexes]
         confidence = self._confidence_of(remaining_lines)
@@ -410,7 +413,7 @@ def _row_positions(result: QueryResult) -> dict[int, int]:
 
 
 def _ranked_nodes(result: QueryResult) -> dict[str, RankedNode]:
-    """Return the nodes in the rankings of a query by full node id; of several ranks of a node the first one counts."""
+    """Return the nodes in the rankings of a query by full node id; if a node has several ranks, the first is used."""
     node_by_name: dict[str, RankedNode] = {}
     for ranking in result.rankings:
         for node in ranking.nodes:
@@ -494,8 +497,8 @@ class LevelRanking:
     def ranking_after(self, moves: Iterable[Move]) -> Ranking:
         """Return the ranking after nodes without a class have vanished or moved.
 
-        Raises SubtractionError if no node is left, since the level may then have no row, and if there would be more
-        right nodes than classes to find: the scorer refuses such a ranking with a message.
+        Raises SubtractionError if no node is left, since the level may then have no row. Also raises SubtractionError
+        if there would be more right nodes than classes to find, since the scorer refuses such a ranking with a message.
         """
         moves_here = [move for move in moves if move.node.name in self._position_by_name]
         if not moves_here:
@@ -512,7 +515,7 @@ class LevelRanking:
         return ranking
 
     def _without(self, node_ids: Iterable[str]) -> _RankedNodes:
-        """Return the ranked nodes, but not the nodes that have these full node ids."""
+        """Return the ranked nodes except for the nodes with these full node ids."""
         ranked = _RankedNodes(self._keys.copy(), self._values.copy(), list(self._ranking.nodes))
         positions = [self._position_by_name[node_id] for node_id in node_ids]
         for position in sorted(positions, reverse=True):  # the last one first, so that the other positions stay valid

@@ -78,10 +78,10 @@ class Rescoring:
 
     @cached_property
     def _run_ids_up_to_this(self) -> list[str]:
-        """The ids of the runs of the call that are scored before this run, then the id of this run.
+        """The ids of the runs of the call that are scored before this run, followed by the id of this run.
 
-        A call may score several runs together. Average precision pools the nodes of all runs of a call, so that the
-        earlier runs have to be scored again, too.
+        A call may score several runs together. Average precision pools the nodes of all runs of a call, so the earlier
+        runs have to be scored again as well.
         """
         run_ids = self._run.run_ids
         return run_ids[: run_ids.index(self._scored.run_id) + 1]
@@ -89,7 +89,7 @@ class Rescoring:
     @cached_property
     def _has_several_files(self) -> bool:
         """Whether the run was loaded from several files, or several times from one file."""
-        # A file has a number of loaded lines for each time that it was loaded.
+        # A file has a count of loaded lines for each time that it was loaded.
         load_count = sum([len(file.loaded_line_counts) for file in self.editor.files.values()])
         return load_count > 1
 
@@ -112,10 +112,10 @@ class Rescoring:
 
     @cached_property
     def _has_nodes_across_units(self) -> bool:
-        """Whether lines of one unit may belong to a node of another unit, so that all must be scored together.
+        """Whether lines of one unit may belong to a node of another unit, so that all units must be scored together.
 
-        If there is no limit on the justifications of a node, all lines of the run without a parent line are dealt with
-        as one node, whatever their units are.
+        If there is no limit on the justifications of a node, all lines of the run without a parent line are treated as
+        one node, regardless of their units.
         """
         links = self._run.links
         is_unlimited = self._run.limits.justifications_per_node is None
@@ -127,17 +127,17 @@ class Rescoring:
     def rescore(
         self, change: Change, earlier_change: Change, unit_by_id: Mapping[str, UnitResult], *, is_ranked: bool
     ) -> Iterator[RescoredUnit]:
-        """Yield the result of each unit after a change, if it differs from the one after an `earlier_change`.
+        """Yield the result of each unit after a change, if it differs from the result after an `earlier_change`.
 
-        The earlier change is a part of the change, and may be a change of nothing. `unit_by_id` has the results of all
-        units after the earlier change. Nodes are ranked only if `is_ranked`. Raises InputError if the scorer would
-        refuse the changed files.
+        The earlier change is a part of the change, and may be empty. `unit_by_id` has the results of all units after
+        the earlier change. Nodes are ranked only if `is_ranked`. Raises InputError if the scorer would refuse the
+        changed files.
         """
         reason = self.editor.why_refused(change)
         if reason is not None:
             raise InputError(reason)
-        # The scorer ranks the runs of a call together, and stops at the first run without a ranking. So earlier runs
-        # must be ranked even if the caller needs no rankings.
+        # The scorer ranks the runs of a call together, and stops at the first run without a ranking. Earlier runs must
+        # therefore be ranked even if the caller does not need rankings.
         has_earlier_runs = len(self._run_ids_up_to_this) > 1
         must_rank = is_ranked or has_earlier_runs
         # Subtracting counts takes much less time, but is not always possible; then the result is None.
@@ -155,7 +155,7 @@ class Rescoring:
         change. Nodes are ranked only if `is_ranked`.
         """
         changed_ids = self._changed_queries(change, earlier_change)
-        # Another policy changes all queries, also those without a changed line.
+        # Another policy changes all queries, including queries without a changed line.
         can_score_single_queries = self._has_separate_queries and change.policy is None
         request = _ScoringRequest(
             change=change,
@@ -191,11 +191,11 @@ class Rescoring:
         return RescoredUnit(_with_unchanged_results(new_unit, old_unit.queries), run)
 
     def _units_by_subtraction(self, change: Change, earlier_change: Change, is_ranked: bool) -> list[UnitResult] | None:
-        """Return the changed units without the removed lines, whose counts are subtracted; None if that is impossible.
+        """Return the changed units, from which the removed lines' counts are subtracted, or None if this is impossible.
 
-        Subtraction starts from the results before any change, so that an `earlier_change` must not have removed a line.
-        Removed lines must not influence other queries, nor the question whether the limits can be applied to the
-        remaining lines: this question does not arise if the justifications of a node are limited.
+        Subtraction starts from the results before any change, so an `earlier_change` must not have removed a line.
+        Removed lines must not influence other queries. They must not decide whether the limits can be applied to the
+        remaining lines either. The limits can always be applied if the justifications of a node are limited.
         """
         is_limited = self._run.limits.justifications_per_node is not None
         can_subtract = self._has_separate_queries and is_limited

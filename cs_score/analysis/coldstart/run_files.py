@@ -78,7 +78,10 @@ class RunFile(Record):
         yield from added_texts
 
     def _why_other_layout(self, first_text: str) -> str | None:
-        """Return a message that the file would have another layout if it began with this text; None if the same one."""
+        """Return a message if the file would have another layout with this text as its first line.
+
+        The result is None if the layout stays the same.
+        """
         schema = detect_schema(split_columns(first_text))
         if schema is self.schema:
             return None
@@ -114,6 +117,7 @@ class _LinesByFile:
             lines=sorted(lines, key=attrgetter("number")),
             loaded_line_counts=self._loaded_line_counts_by_file[name],
             repeated_responses_by_number=self._responses.repeated_by_file[name],
+            # Copies of a line are unread, and have its text.
             copy_numbers_by_text=self._unread_numbers_by_file_and_text[name],
         )
 

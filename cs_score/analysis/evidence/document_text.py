@@ -205,8 +205,8 @@ class DocumentText:
         self.top = top
         self.layouts = layouts
 
-    def hint(self, sentence: str) -> list[str]:
-        """Return a hint to the user: a blank line, then the sentence in lines of the width."""
+    def hint_lines(self, sentence: str) -> list[str]:
+        """Return the lines of a hint to the user: a blank line, then the sentence, wrapped at the width."""
         return ["", *wrap(sentence, self.width)]
 
     def all_tables(self, document: Any) -> list[str]:
@@ -235,8 +235,8 @@ class DocumentText:
             lines += text_lines(screen_layout.table(document), most_rows_by_table[layout.name], self.width)
         return lines
 
-    def lines_of_sentences(self, document: Any) -> list[str]:
-        """Return the sentences about the inputs, and the reasons why measures have no value."""
+    def introduction_lines(self, document: Any) -> list[str]:
+        """Return the lines with sentences about the inputs, and with the reasons for measures without a value."""
         sentences = list(document.head or ())
         for measure, reason in (document.undefined or {}).items():
             sentences.append(f"undefined: {measure}: {one_line(reason, _LONGEST_REASON)}")

@@ -272,7 +272,10 @@ class Examination:
         return _CorrectedRows(without_kind=list(rows), without_kinds_so_far=list(rows))
 
     def _budget_row(self, kind: str, fault_count: int, rows: _CorrectedRows) -> EvidenceBudgetRow:
-        """Return the budget row of a kind of faults, from the rows of all units after the correction of this kind."""
+        """Return the row of the error budget about a kind of faults: their number, and the gain from correcting them.
+
+        The gain is the difference in the score. `rows` holds the numbers of each unit after the correction.
+        """
         score = self._score_of_rows(rows.without_kind)
         return EvidenceBudgetRow(
             kind=kind,

@@ -108,7 +108,7 @@ def _find_predictions_remedy(value: Any) -> Remedy:
     instances = InstancesById('R["re"]', value["re"]) if has_instances_below_key else _find_instances(value)
     remedy = None
     if instances is not None and _are_lists(instances.derivations.values()):
-        remedy = _find_predictions_change(instances, are_below_key=has_instances_below_key)
+        remedy = _find_predictions_change(instances, has_instances_below_key=has_instances_below_key)
     return remedy or Advice(action=WANTED_PREDICTIONS)
 
 
@@ -117,17 +117,17 @@ def _are_lists(values: Collection[object]) -> bool:
     return bool(values) and all(isinstance(value, list) for value in values)
 
 
-def _find_predictions_change(instances: InstancesById, *, are_below_key: bool) -> FormChange | None:
+def _find_predictions_change(instances: InstancesById, *, has_instances_below_key: bool) -> FormChange | None:
     """Return the change that turns a file with the predicted derivation of each instance into predictions.
 
-    `are_below_key` says that the derivations are below the key "re", as they should be. Return None if the form of the
-    steps is not recognised.
+    `has_instances_below_key` says that the derivations are below the key "re", as they should be. Return None if the
+    form of the steps is not recognised.
     """
     steps: list[Any] = []
     for derivation in instances.derivations.values():
         steps += derivation
     if all(_is_step(step) for step in steps):
-        if are_below_key:
+        if has_instances_below_key:
             return NO_CHANGE
         below_key = '{"re": ' + instances.expression + "}"
         return FormChange(below_key, 'the derivations are not below the key "re"')

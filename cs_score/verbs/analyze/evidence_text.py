@@ -123,10 +123,10 @@ def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, 
     screen of at most 40 lines and 80 columns, even if the terminal is wider.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    lines = [_score_line(mode, analysis), *writer.lines_of_sentences(analysis)]
+    lines = [_score_line(mode, analysis), *writer.introduction_lines(analysis)]
     if writer.is_shortened:  # without `top`
         lines += writer.screen_tables(analysis, _ROWS_ON_SCREEN, _mistakes_order)
-        lines += writer.hint("--all shows every mistake, group and confusion; --format json has all of it.")
+        lines += writer.hint_lines("--all shows every mistake, group and confusion; --format json has all of it.")
     else:
         lines += writer.all_tables(analysis)
     if not analysis.mistakes:

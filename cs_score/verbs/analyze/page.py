@@ -637,12 +637,13 @@ class AnalysisPage(PageMaker):
         mistakes_by_unit = _mistakes_by_unit(self.document.mistakes[:MOST_ROWS])
         # Explanations of a run have `queries`, those of predictions have `units`, and a short analysis has neither.
         explanations = self.document.explanations or None
-        query_explanations = getattr(explanations, "queries", ())
-        unit_explanations = getattr(explanations, "units", ())
+        query_explanations = getattr(explanations, "queries", ())  # empty without explanations of a run
+        unit_explanations = getattr(explanations, "units", ())  # empty without explanations of predictions
         explanation_by_query = {explanation.query: explanation for explanation in query_explanations}
         explained_units = [unit_text(unit) for unit in unit_explanations]
         rows = []
-        unit_names = dict.fromkeys([*mistakes_by_unit, *explanation_by_query, *explained_units])  # each name once
+        # A unit may have mistakes, an explanation, or both: each name once.
+        unit_names = dict.fromkeys([*mistakes_by_unit, *explanation_by_query, *explained_units])
         for unit_name in unit_names:
             row = self._unit_row(unit_name, mistakes_by_unit.get(unit_name, ()))
             if unit_name in explanation_by_query:

@@ -239,9 +239,9 @@ def _cells_of_pair(
 ) -> dict[str, Any]:
     """Return the cells of `agreement.tsv` about two runs: their names, and how many answers they share.
 
-    `right_answers` counts the right answers that both runs gave, and those that either gave; `wrong_answers` does so
-    for wrong answers. Both name the two runs by their positions in `systems`. The cell `part` is a measure in evidence
-    tasks; it is empty in Cold Start.
+    `right_answers` has the number of right answers of both runs, and the number of right answers of either run.
+    `wrong_answers` has the same two numbers for wrong answers. Both have the positions of the two runs in `systems`, as
+    `a` and `b`. The cell `part` is a measure in evidence tasks; it is empty in Cold Start.
     """
     system = systems[right_answers.a]
     other_system = systems[right_answers.b]

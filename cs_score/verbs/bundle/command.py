@@ -89,13 +89,18 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     )
 
 
-def _usage_of_bundle(options: str, files: str) -> VerbUsage:
+def _usage_of_bundle(options: str, help_on_files: str) -> VerbUsage:
     """Return how a command that makes a bundle is called.
 
-    `options` are the names of its options, separated by blanks, and `files` is the help on the files that it takes.
+    `options` are the names of its options, separated by blanks, and `help_on_files` is its help on the words of the
+    command line with the names of files.
     """
     return VerbUsage(
-        options=options, formats="text json", files=files, example="-o bundle $GOLD", folder_format="files"
+        options=options,
+        formats="text json",
+        files=help_on_files,
+        example="-o bundle $GOLD",
+        folder_format="files",  # with -o FOLDER the bundle is written as a folder of files
     )
 
 

@@ -498,10 +498,12 @@ def _require_scores_of_baseline(
 
 
 def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | None:
-    """Return a remark if the baseline has no average precision, so that another measure is checked; None otherwise.
+    """Return a remark for people if `check` compares another measure than average precision with the baseline.
 
-    The remark says why the baseline has no average precision, which is the headline measure of Cold Start only.
+    The remark names the other measure, and says why the baseline has no average precision. The result is None if
+    average precision is checked, and in evidence tasks.
     """
+    # Average precision is the headline measure of Cold Start. Evidence tasks have other headline measures.
     if run.origin.task != COLD_START_MODE:
         return None
     measure = default_measure_for_scores(run.origin.task, baseline.scores)
@@ -509,10 +511,12 @@ def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | N
     average_precision_measure = default_measure(has_ldc_queries=is_mean_over_ldc_queries)
     if measure == average_precision_measure:
         return None
-    reasons = list(baseline.undefined.values())
-    if reasons:
-        return substitute_remark(is_mean_over_ldc_queries, f"{baseline.name}: {reasons[0]}")
-    return substitute_remark(is_mean_over_ldc_queries, f"{baseline.name} has no average precision")
+    reason = f"{baseline.name} has no average precision"
+    reasons_by_measure = baseline.undefined  # why measures have no value
+    if reasons_by_measure:
+        first_reason = next(iter(reasons_by_measure.values()))
+        reason = f"{baseline.name}: {first_reason}"
+    return substitute_remark(is_mean_over_ldc_queries, reason)
 
 
 class _Test(NamedTuple):

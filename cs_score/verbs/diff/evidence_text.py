@@ -149,7 +149,7 @@ def _screen_lines(writer: DocumentText, difference: EvidenceDifference, input_li
     unit_count = max(_UNITS_ON_SCREEN - input_line_count, _FEWEST_UNITS)
     row_counts = {"units": unit_count, "groups": _GROUPS_ON_SCREEN}
     lines = writer.screen_tables(difference, row_counts, _contribution_order)
-    return lines + writer.hint("--all shows every unit, outcome, answer and group; --format json has all of it.")
+    return lines + writer.hint_lines("--all shows every unit, outcome, answer and group; --format json has all of it.")
 
 
 def _lines_about_inputs(writer: DocumentText, difference: EvidenceDifference) -> list[str]:

@@ -75,11 +75,11 @@ def _lines_of_run(writer: DocumentText, explanation: EvidenceExplanation) -> lis
     mode = writer.mode
     task = " ".join(words_of(mode.name))
     lines = [_score_line(explanation)]
-    lines += writer.lines_of_sentences(explanation)
+    lines += writer.introduction_lines(explanation)
     lines.append("")
     lines += score_lines(mode, explanation.scores, explanation.statistics, explanation.undefined or ())
     lines += writer.all_tables(explanation)
-    lines += writer.hint(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
+    lines += writer.hint_lines(f"--unit ID shows how one {mode.unit} was scored, cs-score analyze {task} all mistakes")
     return lines
 
 

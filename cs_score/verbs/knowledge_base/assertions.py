@@ -18,7 +18,7 @@ from cs_score.coldstart.tab_files import (
     Span,
     SpanProblem,
     offset_value,
-    read_canonical_column,
+    read_canonical_start,
     read_provenance,
 )
 from cs_score.verbs.knowledge_base.predicates import KbPredicate, Use
@@ -192,9 +192,10 @@ class ProvenanceListReader:
     def __init__(self, documents: DocumentLengths | None) -> None:
         """Make a reader that checks spans against the lengths of the documents; None if spans are not checked."""
         self._documents = documents
-        # The columns that were read before. Plain columns have a correct justification and nothing else.
+        # The columns that were read before. Plain columns have a correct justification and nothing else. All other
+        # columns are read in full, with each of their parts.
         self._list_by_plain_text: dict[str, ProvenanceList] = {}
-        self._list_by_other_column: dict[_Column, ProvenanceList] = {}
+        self._list_by_full_column: dict[_Column, ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
         """Return the provenance list of a column such as "D1:3-9;D1:0-20", with its problems.
@@ -210,11 +211,11 @@ class ProvenanceListReader:
             if plain_list is not None:
                 return plain_list
         column = _Column(text, has_event, has_string, is_mention)
-        other_list = self._list_by_other_column.get(column)
-        if other_list is None:
-            other_list = self._read_parts(column)
-            self._list_by_other_column[column] = other_list
-        return other_list
+        full_list = self._list_by_full_column.get(column)
+        if full_list is None:
+            full_list = self._read_parts(column)
+            self._list_by_full_column[column] = full_list
+        return full_list
 
     def _read_plain_column(self, text: str) -> ProvenanceList | None:
         """Return the provenance list of a plain column, which has only a correct justification; None for any other.
@@ -222,13 +223,13 @@ class ProvenanceListReader:
         The justification may have several spans with commas between them, such as "D1:3-9,D1:12-14". The list is kept
         for later columns with the same text.
         """
-        first_span = read_canonical_column(text, self._documents)
-        if first_span is None:
+        first_place = read_canonical_start(text, self._documents)
+        if first_place is None:
             return None
         plain_list = ProvenanceList(
             text=text,
-            docid=first_span.docid,
-            start=first_span.offset,
+            docid=first_place.docid,
+            start=first_place.offset,
             # The text is in canonical form already. Mentions are compared by their places, whole columns by their keys.
             place=text,
             key=text,

@@ -229,8 +229,8 @@ class KbFile:
         if _CONFIDENCE_PATTERN.fullmatch(columns[-1]):
             confidence = columns[-1]
             columns = columns[:-1]
-        # The reference program also removes a confidence with an exponent before another confidence: of the columns
-        # "D1:3-9", "1e-3" and "0.5" only the first one remains, and the confidence is 0.001.
+        # A second confidence may be at the end now: "D1:3-9", "1e-3", "0.5" has lost 0.5 above. If it has an exponent,
+        # the reference program removes it, too, and it replaces the first one: "D1:3-9" and 0.001 remain.
         decimals = without_exponent(columns[-1]) if columns else None
         if decimals is None:
             return columns, confidence

@@ -14,11 +14,15 @@ class AggregatePage(PageMaker):
     CHARTS: ClassVar = {}
 
     def page(self) -> Page:
-        """Return the page: scores, mistakes, and how the intervals came about. No part of it can be unfolded."""
+        """Return the page with three sections: scores, mistakes, and how the intervals came about.
+
+        Its sections are always open: a reader cannot unfold details.
+        """
         first_score = self.document.first
         subtitle = f"{first_score.measure} {_value(first_score)}"
-        if self.document.answered:
-            subtitle += f" over {self.document.answered}"
+        answered_count_text = self.document.answered  # such as "100 of 7,405 questions"; UNSET if all were scored
+        if answered_count_text:
+            subtitle += f" over {answered_count_text}"
         return Page(
             title=f"{self.document.task} scores",
             subtitle=subtitle,

@@ -167,10 +167,10 @@ class Places:
         return path_by_digest
 
     def _digest(self, path: str, role: str) -> str | None:
-        """Return the SHA-256 that a file has as an input with a `role`, such as `run`; None if it cannot be read.
+        """Return the SHA-256 of a file that is an input with a `role`, such as `run`; None if it cannot be read.
 
         The SHA-256 of a compressed file is that of its decompressed content, except for roles whose files are read as
-        they are stored. Each file is read only once in either way.
+        they are stored. A digest is kept, so that no file is read twice in the same way.
         """
         is_read_as_stored = role in _ROLES_READ_AS_STORED
         key = (path, is_read_as_stored)

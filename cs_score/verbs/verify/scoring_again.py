@@ -139,7 +139,8 @@ def _score_runs_separately(call: _RecordedCall) -> Result:
     gold_without_pool = _open_gold(call, replace(call.options, runids=None))
     gold = with_pool(gold_without_pool, _files_of_role(call.inputs, POOL))
     run_files = _files_of_role(call.inputs, RUN)
-    knowledge_bases = _knowledge_bases(run_files)  # each is one run; run ids are looked for in the other files only
+    # A knowledge base is always a single run. The other files are searched for run ids, as they may hold several runs.
+    knowledge_bases = _knowledge_bases(run_files)
     runs = runs_of(run_files, knowledge_bases, call.options.runids)
     problems = gold.problems.copy()  # scoring adds problems, and those of gold must stay as they are
     return score_separately(gold, runs, problems, load=_load_single_run)

@@ -325,9 +325,9 @@ def _mention_in_words(assessment: Assessment) -> str:
 
 
 def _why_duplicate(placed_line: _PlacedLine, kept_line: Response) -> str:
-    """Return why a right line does not count beside another right line, which is kept in its place.
+    """Return why a right line does not count: another right line, `kept_line`, counts instead of it.
 
-    Either both are in the same class, or their slot takes one value and they are in different classes.
+    Either both lines are in the same class, or their slot takes one value and they are in different classes.
     """
     kept_class = placed_line.placement.class_by_index[kept_line.index]
     if kept_class != placed_line.class_name:

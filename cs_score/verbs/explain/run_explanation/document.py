@@ -356,7 +356,7 @@ class Met(Record):
 
 
 class Category(Record):
-    """Step 5: what policies call the line, the class or bin that it is placed in, and the lines that decided."""
+    """Step 5: the category of the line under the policies, its equivalence class or bin, and the lines that decided."""
 
     rule: str
     name: str

@@ -112,7 +112,7 @@ def _explain_answers(lines: Iterable[Response], indexed_run: IndexedRun) -> list
     rescored_line_count = 0
     for line in lines:
         is_computed = rescored_line_count < MOST_SCORED_AGAIN
-        effect = indexed_run.effect_without([line], is_computed=is_computed)
+        effect = indexed_run.effect_of_removing([line], is_computed=is_computed)
         # `explain_line` would compute the effect of every line.
         explanation_without_effect = explain_line(line, indexed_run, with_effect=False)
         explanations.append(replace(explanation_without_effect, effect=effect))

@@ -121,9 +121,9 @@ class IndexedQuery:
     def row_by_index(self) -> Mapping[int, str]:
         """The name of the row of the tables in which each line is counted, by the index of the line."""
         row_by_index: dict[int, str] = {}
-        for tally in self.result.tallies:
-            for line in tally.responses:
-                row_by_index[line.index] = tally.name
+        for row_counts in self.result.tallies:  # the counts of a row, with the lines counted in it
+            for line in row_counts.responses:
+                row_by_index[line.index] = row_counts.name
         return row_by_index
 
     @cached_property
@@ -462,7 +462,7 @@ class IndexedRun:
         """The object that computes the effects of changes to the files of the run."""
         return Effects(self.scored, self.measures)
 
-    def effect_without(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
+    def effect_of_removing(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
         """Return the effect on the scores of removing some lines together with all lines that depend on them.
 
         Unless `is_computed`, the result only names the lines that would be removed. It is None if the run has no
@@ -472,30 +472,33 @@ class IndexedRun:
             return None
         change = self.effects.editor.removal_of(lines)
         if is_computed:
-            effect = self.effects.effect_of(change)
+            score_effect = self.effects.effect_of(change)
         else:
             reason = f"not computed for so many lines; --line {lines[0].number} asks for it"
-            effect = Effect(differences={}, reason=reason)
-        return self._line_effect("absent", change, effect)  # the lines are absent after the change
+            score_effect = Effect(differences={}, reason=reason)
+        return self._effect_to_explain("absent", change, score_effect)  # the lines are absent after the change
 
-    def effect_with(self, answer: Assessment) -> LineEffect | None:
-        """Return the effect on the scores of adding an answer of the pool to the run; None if the run has no scores."""
+    def effect_of_adding(self, answer: Assessment) -> LineEffect | None:
+        """Return how the scores change if an answer of the pool is added to the run; None if the run has no scores.
+
+        The result has the difference in each measure, and the lines to add.
+        """
         if self.measure is None:
             return None
         change = Change(added_lines=self.effects.editor.lines_to_add([answer]))
-        effect = self.effects.effect_of(change)
-        return self._line_effect("found", change, effect)  # the class of the answer is found
+        score_effect = self.effects.effect_of(change)
+        return self._effect_to_explain("found", change, score_effect)  # the class of the answer is found
 
-    def _line_effect(self, kind: str, change: Change, effect: Effect) -> LineEffect:
+    def _effect_to_explain(self, kind: str, change: Change, score_effect: Effect) -> LineEffect:
         """Return the effect of a change of the run as explanations show it, with the lines removed and added.
 
         `kind` is `absent` if lines were removed, `found` if a missed class was found.
         """
-        difference_by_measure = {str(measure): effect.differences.get(str(measure)) for measure in self.measures}
+        difference_by_measure = {str(measure): score_effect.differences.get(str(measure)) for measure in self.measures}
         return LineEffect(
             change=kind,
             effects=difference_by_measure,
             removed=self.effects.editor.places_removed_by(change),
             added=change.added_texts,
-            reason=effect.reason,
+            reason=score_effect.reason,
         )

@@ -39,7 +39,7 @@ def explain_line(line: AnyLine, indexed_run: IndexedRun, *, with_effect: bool = 
     if explanation.stopped_by is not None or not with_effect:
         return explanation
     # A skipped line has an effect, too: it may have created the query of other lines.
-    return replace(explanation, effect=indexed_run.effect_without([line]))
+    return replace(explanation, effect=indexed_run.effect_of_removing([line]))
 
 
 def _with_scoring_steps(

@@ -56,7 +56,7 @@ def explain_class(
     verdict = _verdict_on_class(name, indexed_query)
     effect = None
     if assessments and with_effect and verdict.status == "missed":
-        effect = indexed_run.effect_with(_best_answer(assessments))
+        effect = indexed_run.effect_of_adding(_best_answer(assessments))
     # `CS14_0001:2` is counted in the row `CS14_0001`, the class or query above it.
     row = name.rpartition(":")[0]
     is_below_class = ":" in row
@@ -146,7 +146,7 @@ def explain_node(name: str, indexed_run: IndexedRun) -> document.NodeExplanation
         classes=_accepted_classes_of(lines, indexed_query),
         rank_step=indexed_query.rank_step(name),
         why_not_ranked=indexed_query.why_not_ranked(name),
-        effect=indexed_run.effect_without(lines),
+        effect=indexed_run.effect_of_removing(lines),
     )
 
 
