@@ -158,10 +158,10 @@ class TwoSided(Document, frozen=True, kw_only=True):
 
 
 def undefined_notes(reasons_by_name: Mapping[str, Mapping[str, str]], consequence: str = "") -> list[Note]:
-    """Return notes that name the measures by which runs have no score, and say why.
+    """Return notes that name the measures by which runs have no score, and give the reasons.
 
     `reasons_by_name` maps the name of each run to its reasons, by measure: `{"A": {"SF-AP": "no confidences"}}`.
-    `consequence` is added to each note, and says what follows from the missing score.
+    `consequence` is appended to each note and says what follows from the missing score.
     """
     notes = []
     for name, reasons in reasons_by_name.items():
@@ -199,10 +199,10 @@ class Sides(NamedTuple):
 
 
 def head_of(sides: Sides, resampling: Resampling | None) -> dict[str, Any]:
-    """Return the fields with which the document of every difference begins (those of `TwoSided`), by name.
+    """Return the first fields of every document about a difference (the fields of `TwoSided`), by name.
 
     They are the scores of the two sides A and B, and the interval and the test of the difference B - A. Interval and
-    test are None if the two sides were not scored on the same units; a note says so.
+    test are None if the two sides were not scored on the same units, as a note then says.
     """
     head = _scores_of_sides(sides)
     notes = _notes_on_contributions(sides)
@@ -222,8 +222,8 @@ def _notes_on_contributions(sides: Sides) -> list[Note]:
 
 
 def _scores_of_sides(sides: Sides) -> dict[str, Any]:
-    """Return the fields of `TwoSided` that need no comparison unit by unit: scores, names and origins, by name."""
-    # The signature of a score is computed from the origin of the score, together with the measure.
+    """Return the fields of `TwoSided` that do not depend on comparing units, such as scores and names, by name."""
+    # The signature of a score is computed from the origin of the score and the measure.
     origin_of_a = replace(sides.a.origin, measure=sides.measure)
     origin_of_b = replace(sides.b.origin, measure=sides.measure)
     return {
@@ -240,7 +240,7 @@ def _scores_of_sides(sides: Sides) -> dict[str, Any]:
 def _notes_of_comparison(comparison: SystemComparison) -> list[Note]:
     """Return the notes on the comparison of two sides: on all units, on the measure, and on the pair.
 
-    A note on near-copies is left out. It is no news, because the wins, ties and losses of the two are shown.
+    A note on near-copies is left out, because the wins, ties and losses already show this.
     """
     notes = [note for note in comparison.notes if note.code != "NEAR_COPIES"]
     notes += comparison.primary.notes
@@ -249,7 +249,7 @@ def _notes_of_comparison(comparison: SystemComparison) -> list[Note]:
 
 
 def _fields_of_comparison(sides: Sides, comparison: SystemComparison) -> dict[str, Any]:
-    """Return the fields of `TwoSided` from the comparison unit by unit, by name, without its notes."""
+    """Return the fields of `TwoSided` that come from the unit-by-unit comparison, by name, without the notes."""
     pair = comparison.primary.pairs[0]  # the only pair: A and B
     return {
         "verdict": _verdict_on(sides, comparison, pair),
@@ -285,7 +285,7 @@ def _compare_sides(sides: Sides, resampling: Resampling | None) -> SystemCompari
     try:
         return table_comparison.compare_tables(tables, [sides.measure], sides.formula, settings)
     except InputError as error:
-        if error.file is not None:  # the units can be compared, but a file is wrong
+        if error.file is not None:  # the units can be compared, but a file is faulty
             raise
         return Note("NO_UNITS", f"no interval: {error.problem}")
 
@@ -306,17 +306,17 @@ def contributions_of(
 ) -> dict[Key, float | None]:
     """Return how much each unit or group contributes to the difference between two scores, B minus A, by its key.
 
-    A contribution is positive if the unit is better in B. The contributions of all units add up to the difference. They
-    are all None if the score of a side is 0/0.
+    A contribution is positive if the unit is better in B. The contributions of all units add up to the difference. If
+    the score of either side is 0/0, all contributions are None.
 
-    A score is computed by the `formula` from sums over units. `summands_a` and `summands_b` have the numbers that each
-    unit adds to these sums in A and in B. A unit that one side lacks adds nothing to the sums of that side. The units
-    of A come first, in their order.
+    The `formula` computes a score from sums over units. `summands_a` and `summands_b` have the numbers that each unit
+    adds to these sums in A and in B. A unit that is missing on one side adds nothing to the sums of that side. The
+    result has the units of A first, in their order.
     """
     keys = list(dict.fromkeys([*summands_a, *summands_b]))
     if not keys:
         return {}
-    # Zeros stand for a unit on the side without it; the summands on the other side tell how many.
+    # On the side without a unit, zeros stand for its summands; the other side determines how many.
     ratio_a = _ratio_of(_summands_of_keys(keys, summands_a, summands_of_other_side=summands_b), formula)
     ratio_b = _ratio_of(_summands_of_keys(keys, summands_b, summands_of_other_side=summands_a), formula)
     contributions = arithmetic.unit_contributions(ratio_a, ratio_b)
@@ -330,10 +330,10 @@ def _summands_of_keys(
     summands_by_key: Mapping[Key, Sequence[float]],
     summands_of_other_side: Mapping[Key, Sequence[float]],
 ) -> list[Sequence[float]]:
-    """Return the summands of the unit or group with each key: `[(1, 0), (0, 0)]`. Missing summands are zeros.
+    """Return the summands of the unit or group with each key: `[(1, 0), (0, 0)]`. Missing summands become zeros.
 
-    `summands_by_key` has the summands of one of two sides. A key that it lacks is among the `summands_of_other_side`,
-    which tell how many zeros are needed.
+    `summands_by_key` has the summands of one of two sides. If a key is missing, `summands_of_other_side` has it and
+    determines the number of zeros.
     """
     rows = []
     for key in keys:
@@ -346,12 +346,13 @@ def _summands_of_keys(
 
 
 def _ratio_of(rows: Sequence[Sequence[float]], formula: SumsFormula) -> Any:
-    """Return a `Ratio` of two arrays: the numerators and the denominators of all rows, by a formula of one measure.
+    """Return a `Ratio` of two arrays: the numerators and the denominators of all rows by the formula of one measure.
 
     A row has the summands of a unit or a group: `(1, 0, 2)`.
     """
     columns = np.array(rows, dtype=np.float64).T  # (summands, rows)
-    # A formula returns a score for each of its measures. It divides with its second argument, here into a `Ratio`.
+    # A formula returns a score for each of its measures. Its second argument is the division function, here `Ratio`,
+    # which keeps numerator and denominator.
     [ratio] = formula(list(columns), Ratio)
     return ratio
 
@@ -362,9 +363,9 @@ def _ratio_of(rows: Sequence[Sequence[float]], formula: SumsFormula) -> Any:
 def heading(difference: TwoSided, what_was_scored: str, width: int, title: str) -> list[str]:
     """Return the first lines of a difference's text: both scores, the difference with its interval, and the notes.
 
-    If only answered units were scored in A or B, a line says so after the scores.
-    `what_was_scored` is the heading of the column with the names of A and B: `run`, `predictions`. `title` is the first
-    line; long sentences are wrapped to `width` columns.
+    If only answered units were scored in A or B, a line after the scores says so. `what_was_scored` is the heading of
+    the column with the names of A and B, such as `run` or `predictions`. `title` is the first line. Long sentences are
+    wrapped to `width` columns.
     """
     lines = [title]
     lines += _score_lines(difference, what_was_scored)
@@ -426,9 +427,9 @@ _SHORTENED_FIELDS: Final = ("mistakes", "units", "answers", "classes")
 
 
 def shortened(document: Any, top: int | None) -> Any:
-    """Return a document with only the first `top` of its mistakes, units, answers and classes.
+    """Return a document with only the first `top` items of each of its lists: mistakes, units, answers and classes.
 
-    If `top` is None, the document itself is returned.
+    If `top` is None, the document is returned unchanged.
     """
     if top is None:
         return document
@@ -436,20 +437,20 @@ def shortened(document: Any, top: int | None) -> Any:
     for name in _SHORTENED_FIELDS:
         if hasattr(document, name):
             changes[name] = getattr(document, name)[:top]
-    # A document with two sides records the number, since it does not say how many units and answers there are.
+    # A document with two sides records `top`, since it does not say how many units and answers there are.
     if isinstance(document, TwoSided):
         changes["top"] = top
     return replace(document, **changes)
 
 
 def json_text(document: Any) -> Iterator[str]:
-    """Yield the JSON of a document in pieces, in ASCII; each key and each item of a list begins a line.
+    """Yield the JSON of a document in pieces, in ASCII; each key and each item of a list starts a new line.
 
-    Mistakes are converted one at a time to save memory. Each may hold a whole prediction as it would be if the mistake
-    were corrected, so that all of them together can be many times as large as the predictions.
+    Mistakes are converted one at a time to save memory. Each mistake may hold a whole corrected prediction, so together
+    they can be many times as large as the predictions.
     """
     mistakes = getattr(document, "mistakes", None)
-    # The empty list keeps the place of the mistakes among the keys.
+    # The empty list is a placeholder that keeps the position of the mistakes among the keys.
     document_without_mistakes = document if mistakes is None else replace(document, mistakes=[])
     separator = "{"
     for key, content in to_builtins(document_without_mistakes).items():
@@ -472,7 +473,7 @@ def _json_of_member(content: Any) -> Iterator[str]:
 
 
 def _json_list(items: Sequence[Any]) -> Iterator[str]:
-    """Yield the JSON of a list with at least one item in pieces; each item begins a line."""
+    """Yield the JSON of a list with at least one item in pieces; each item starts a new line."""
     separator = "["
     for item in items:
         yield f"{separator}\n {json_line(to_builtins(item))}"

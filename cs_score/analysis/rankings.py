@@ -111,7 +111,7 @@ class MeasureFormula(Record):
 
 
 def _quotient(ratio: Ratio) -> float | None:
-    """Return numerator / denominator; None for 0/0."""
+    """Return numerator / denominator, or None for 0/0."""
     if not ratio.denominator:
         return None
     quotient: float = ratio.numerator / ratio.denominator
@@ -121,7 +121,7 @@ def _quotient(ratio: Ratio) -> float | None:
 def measure_formula(task: str, measure_names: Sequence[str]) -> MeasureFormula:
     """Return the formula that computes measures from the statistics of a task's units.
 
-    Raises UsageError for a name that no measure of the task has.
+    Raises UsageError for a name that is not the name of a measure of the task.
     """
     if task == COLD_START_MODE:
         measures = [parse_measure(measure_name) for measure_name in measure_names]
@@ -220,11 +220,11 @@ class _PairTests(Record):
         return tested_rows
 
     def _compare_row(self, other_row: int, row: int) -> TestedRow:
-        """Return a row with its effect size, wins, ties and losses against another row, under the only measure.
+        """Return a row with its effect size, wins, ties and losses against another row, by the only measure.
 
         A win is a unit in which `row` is better than `other_row`. The effect size is positive if `row` is better.
         """
-        only_measure = 0  # its position among the measures
+        only_measure = 0  # the position of the measure
         other_ratios = self.systems.unit_ratios_of(other_row, only_measure)
         ratios_of_row = self.systems.unit_ratios_of(row, only_measure)
         size = size_of_difference(other_ratios, ratios_of_row)
@@ -244,9 +244,10 @@ def compare_rows(
 ) -> RowTests:
     """Test which rows of a leaderboard differ significantly from each other, or from the baseline of `resampling`.
 
-    `run_names` and `tables` are the runs from best to worst by the only measure of `formula`. A unit that a run was not
-    scored on has zeros. Without units no row differs from another. If there are more than `MOST_SYSTEMS` runs and no
-    baseline, nothing is tested. The command `compare` makes the same tests of the same runs.
+    `run_names` and `tables` are the names and tables of the runs, from best to worst by the only measure of `formula`.
+    If a run was not scored on a unit, its summands for this unit are zeros. Without units, no row differs from another.
+    If there are more than `MOST_SYSTEMS` runs and no baseline, nothing is tested. The command `compare` makes the same
+    tests for the same runs.
     """
     units = units_of_runs(table.ids for table in tables)
     run_count = len(tables)
@@ -434,11 +435,11 @@ def compare_rankings(
     resampled_by_ranking: Mapping[RunRanking, Floats] | None = None,
     excluded_share: float = 0.05,
 ) -> Stability:
-    """Return how far the two rankings of each pair agree (tau-b), and how certain the first place of each ranking is.
+    """Return how well each pair of rankings agrees (tau-b), and how certain the first place of each ranking is.
 
-    `resampled_by_ranking` has the scores (runs, N) of each ranking in the same N resamples. With them tau-b gets an
-    interval, computed from the runs with a score in all rankings. The interval has all resampled values but the
-    `excluded_share`: 0.05 for a 95 % interval. Each run gets the share of resamples in which it is first.
+    `resampled_by_ranking` has the scores (runs, N) of each ranking in the same N resamples. If it is given, tau-b gets
+    an interval, computed from the runs with a score in all rankings, and each run gets the share of resamples in which
+    it is first. The interval covers all resampled values except for the `excluded_share`: 0.05 for a 95 % interval.
     """
     resampled_taus = None
     if resampled_by_ranking:
@@ -487,7 +488,7 @@ def _positions_with_all_scores(scores_by_ranking: ScoresByRanking) -> list[int]:
 
 
 def _tau_of_common_runs(scores_a: Sequence[float | None], scores_b: Sequence[float | None]) -> float | None:
-    """Return Kendall's tau-b of two rankings over the runs that have a score in both; None where it is undefined."""
+    """Return Kendall's tau-b of two rankings over the runs that have a score in both, or None if it is undefined."""
     common_a = []
     common_b = []
     for score_a, score_b in zip(scores_a, scores_b):
@@ -498,9 +499,10 @@ def _tau_of_common_runs(scores_a: Sequence[float | None], scores_b: Sequence[flo
 
 
 def _limits_of(resampled_taus: Floats, excluded_share: float) -> RankingLimits | None:
-    """Return the limits of the central resampled values of tau-b, without the `excluded_share` at both ends together.
+    """Return the limits of the resampled values of tau-b after cutting off half of the `excluded_share` at each end.
 
-    `resampled_taus` (N,) are its values in N resamples. Returns None if tau-b is undefined in too many of them.
+    `resampled_taus` (N,) are the values of tau-b in N resamples. Returns None if tau-b is undefined in too many of
+    them.
     """
     taus = defined_resamples(resampled_taus)
     if taus is None:
@@ -513,8 +515,8 @@ def _limits_of(resampled_taus: Floats, excluded_share: float) -> RankingLimits |
 def _first_place(ranking: RunRanking, scores: Sequence[float | None], resampled_scores: Floats | None) -> FirstPlace:
     """Return the runs in first place of a ranking, and the share of resamples in which each run is first.
 
-    `scores` has the score of each run, None for a run without score; runs are known by their positions there.
-    `resampled_scores` are the scores (runs, N) in N resamples; without them there are no shares.
+    `scores` has the score of each run, or None for a run without a score; runs are identified by their positions in
+    `scores`. `resampled_scores` are the scores (runs, N) in N resamples; without them, there are no shares.
     """
     score_by_position = {position: score for position, score in enumerate(scores) if score is not None}
     best_score = max(score_by_position.values(), default=0.0)
@@ -560,8 +562,8 @@ def resample_scores(
 def first_place_shares(resampled_scores: Floats) -> list[float | None]:
     """Return for each run the share of resamples in which its score is the highest.
 
-    `resampled_scores` are the scores (runs, N) in N resamples. Runs that share the first place of a resample share it
-    evenly. All shares are None if too many resamples have no score.
+    `resampled_scores` are the scores (runs, N) in N resamples. If several runs are in first place of a resample, each
+    of them gets an equal part of it. All shares are None if too many resamples have no score.
     """
     scores = defined_resamples(resampled_scores)
     if scores is None:
@@ -580,8 +582,8 @@ _CELLS_AT_ONCE: Final = 1 << 17
 def _taus_of_resamples(scores: Floats) -> Floats:
     """Return tau-b of each pair of rankings in each of N resamples: (N, rankings, rankings).
 
-    `scores` (rankings, runs, N) are the scores in the resamples. A value is not a number if tau-b is undefined, or a
-    run has no score. The resamples are dealt with in parts that fit into memory.
+    `scores` (rankings, runs, N) are the scores in the resamples. A value is NaN if tau-b is undefined or a run has no
+    score. The resamples are processed in parts that fit into memory.
     """
     ranking_count, run_count, resample_count = scores.shape
     pair_count = math.comb(run_count, 2)
@@ -596,13 +598,14 @@ def _taus_of_resamples(scores: Floats) -> Floats:
 def _taus_at_once(scores: Floats) -> Floats:
     """Return tau-b of each pair of rankings in each of N resamples, (N, rankings, rankings), all computed at once.
 
-    With C concordant and D discordant pairs of runs, and u pairs that are not tied in a ranking, tau-b of the rankings
-    i and j is (C - D) / sqrt(u_i * u_j). C - D is the sum of the products of the signs of all pairs in both rankings;
-    for a ranking with itself this sum is u. `scores` (rankings, runs, N) are the scores in the resamples. A value is
-    not a number if tau-b is undefined, or a run has no score.
+    Let C and D be the numbers of concordant and discordant pairs of runs, and let u be the number of pairs that are not
+    tied in a ranking. Then tau-b of the rankings i and j is (C - D) / sqrt(u_i * u_j). To compute C - D, the signs of
+    each pair in both rankings are multiplied, and the products are added up. For a ranking with itself, this sum is u.
+    `scores` (rankings, runs, N) are the scores in the resamples. A value is NaN if tau-b is undefined or a run has no
+    score.
     """
     signs = _signs_of_pairs(scores)  # (N, rankings, pairs of runs); 0 if a score is missing
-    # (N, rankings, rankings); all products are whole numbers, so that their sum is exact in any order.
+    # (N, rankings, rankings); all products are whole numbers, so their sum is exact in any order.
     concordant_less_discordant = (signs @ signs.transpose(0, 2, 1)).astype(np.float64)
     untied_counts = np.diagonal(concordant_less_discordant, axis1=1, axis2=2)  # u: (N, rankings)
     products_of_untied = untied_counts[:, :, np.newaxis] * untied_counts[:, np.newaxis, :]  # u_i * u_j
@@ -617,8 +620,8 @@ def _taus_at_once(scores: Floats) -> Floats:
 def _signs_of_pairs(scores: Floats) -> NDArray[np.float32]:
     """Return the sign of each pair of runs in each of N resamples and each ranking: (N, rankings, pairs of runs).
 
-    It is 1 if the first run has the higher score, -1 if the second run has, and 0 for a tie. `scores` (rankings, runs,
-    N) are the scores in the resamples.
+    The sign is 1 if the first run has the higher score, -1 if the second run has the higher score, and 0 for a tie.
+    `scores` (rankings, runs, N) are the scores in the resamples.
     """
     run_count = scores.shape[1]
     first_runs, second_runs = np.triu_indices(run_count, k=1)  # all pairs of runs

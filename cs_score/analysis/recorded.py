@@ -121,7 +121,7 @@ def _check_consistency(scores: RunScoresDocument | PredictionScores) -> None:
 def _check_measures_of_predictions(scores: PredictionScores) -> None:
     """Raise _InconsistentMemberError if the scores of an evidence task have other statistics or measures than the task.
 
-    They must have all measures of the task, in its order, except those that are undefined for the predictions.
+    They must have all measures of the task, in its order, except for measures that are undefined for the predictions.
     """
     mode = mode_named(scores.task)
     if scores.units and scores.units.columns != mode.columns:
@@ -149,14 +149,14 @@ def check_task(task: str, file: str, place: str) -> None:
 
 
 def _json_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
-    """Return the name and type of each scoring option, from which the class of the options in JSON is made.
+    """Return the name and type of each scoring option, which define the class of the options in JSON.
 
-    An option that JSON may leave out has its default as a third value. Such options follow the others.
+    For an option that may be left out of JSON, the default is added as a third value. These options come last.
     """
     required_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     optional_fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for option in SCORING_OPTIONS:
-        is_always_recorded = option.is_recorded(DEFAULT_OPTIONS)  # even if it has its default
+        is_always_recorded = option.is_recorded(DEFAULT_OPTIONS)  # even if it has its default value
         if is_always_recorded:
             required_fields.append((option.name, option.json_type))
         else:
@@ -181,16 +181,17 @@ def cold_start_options(options: Json, file: str, place: str) -> Options:
 
 
 def resampling_of(settings: Json, file: str, place: str, *, is_forced: bool) -> Resampling | None:
-    """Return the settings of intervals from their JSON; None if the JSON is null, which means no intervals.
+    """Return the settings of intervals from their JSON, or None if the JSON is null, which means no intervals.
 
-    Raises InputError for invalid settings; the error names the `file`, and the `place` of the settings in it. Anybody
-    may have written the file, so InputError is raised for very many resamples, too, unless `is_forced`.
+    Raises InputError for invalid settings; the error names the `file` and the `place` of the settings in it. Since
+    anybody may have written the file, InputError is also raised for a very large number of resamples, unless
+    `is_forced`.
     """
     if settings is None:
         return None
     resampling = convert_value(settings, Resampling, file, place)
-    # Without a number of resamples a computation draws as many as it needs. Recorded settings have the number
-    # of resamples drawn, and no member `can_grow`.
+    # Without a number of resamples, a computation draws as many as it needs. Recorded settings have the number of
+    # resamples that were drawn and do not have the member `can_grow`.
     if resampling.can_grow:
         raise InputError("says no number of resamples", file=file, place=place)
     if resampling.resamples > MANY_RESAMPLES and not is_forced:

@@ -47,11 +47,11 @@ STRATUM_COLUMNS_WITH_SECOND_LABELS: Final[Sequence[str]] = (*STRATUM_COLUMNS, "l
 
 
 def read_second_assessments(result: ScoredPredictions, file: Input | None) -> JudgedFile | None:
-    """Return the file of a second assessor's labels of judged answers; None if no file is given.
+    """Return the file with a second assessor's labels for judged answers, or None if no file is given.
 
     Without a file, the function still checks the task of the result: `--inclusion` always needs a task with labels.
-    Raises InputError for a file that has no labels, and for a label that the policy of the result does not name;
-    UsageError for the result of a task whose answers have no labels.
+    Raises InputError for a file without labels, and for a label that the policy of the result does not name. Raises
+    UsageError if the answers of the task do not have labels.
     """
     mode: Any = result.mode
     if not mode.has_policies:
@@ -71,15 +71,15 @@ def estimate_from_labels(
 ) -> SampledPoolDocument:
     """Return what runs of judged answers would score if all answers were assessed, estimated from a sample.
 
-    `results` are the runs by name. The difference of every two runs is also estimated. `second_assessments` has the
-    labels of a second assessor, or is None if there was none. `strata_table` has the strata with the probability that
-    an answer was assessed. Raises InputError for an answer without a stratum, for a stratum without assessed answers,
-    and for an answer that was not assessed although the probability of its stratum is 1.
+    `results` are the runs by name. The difference between every two runs is also estimated. `second_assessments` has
+    the labels of a second assessor, or is None if there was no second assessor. `strata_table` has the strata, each
+    with the probability that an answer was assessed. Raises InputError for an answer without a stratum, for a stratum
+    without assessed answers, and for an answer that was not assessed although the probability of its stratum is 1.
     """
-    # Each run adds its answers to these numbers, so that an answer has the same number in all runs.
+    # Each run adds its answers to this mapping, so that an answer has the same number in all runs.
     number_by_answer: AnswerNumbers = {}
-    # With second assessments, all answers have first labels (of the gold file), which predict the labels of the sample.
-    # Without them the labels of the gold file are the sample.
+    # With second assessments, all answers have first labels (from the gold file), which predict the labels of the
+    # sample. Without them, the labels of the gold file are the sample.
     has_first_labels = second_assessments is not None
     items_by_run = {}
     for name, result in results.items():
@@ -120,8 +120,8 @@ class _JudgedRun(Record):
     def _item(self, answer: SampledAnswer) -> SampledItem:
         """Return an answer of the run with its value, and with the probability that it was assessed.
 
-        Items of a sample may have a parent that is drawn first. A judged answer has no other parent than itself: it is
-        drawn with the probability of its stratum, and as its own child with the probability 1. Raises InputError if the
+        Items of a sample may have a parent that is drawn first. A judged answer is its own parent: as the parent, it is
+        drawn with the probability of its stratum, and as the child, with the probability 1. Raises InputError if the
         answer has no stratum, or if it was not assessed although the probability is 1.
 
         The value of an assessed answer is 1 if it is right, 0 if it is wrong, and None if the policy ignores it.
@@ -150,7 +150,7 @@ class _JudgedRun(Record):
     def _stratum_of(self, answer: SampledAnswer) -> int:
         """Return the position of the first stratum that an answer fits. Raises InputError if the answer fits none."""
         line = answer.line
-        # With a second assessor, strata may have been drawn by the label that the first assessor gave the answer.
+        # With a second assessor, strata may depend on the label that the first assessor gave the answer.
         cells = {"unit": answer.unit, "answer": line.answer, "evidence": line.evidence, "label": answer.first_label}
         place = f"{self._place_of(answer)} ({answer.unit}, {line.answer})"
         return self.strata_table.stratum_of(cells, line.confidence, place)

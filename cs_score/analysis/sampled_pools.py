@@ -67,11 +67,11 @@ _REMEDY: Final = (
 
 
 class Stratum(Record):
-    """A stratum: some kind of answers, from a line of the table of strata.
+    """A stratum, which is a kind of answer described by a line of the table of strata.
 
     `line_number` is the number of the line. An answer fits the stratum if it has the `cells` (`{"slot": "per:age"}`)
-    and at least the `confidence`. `probability` is the probability that such an answer was assessed, `prediction` the
-    predicted probability that it is right.
+    and at least the `confidence`. `probability` is the probability that an answer of the stratum was assessed, and
+    `prediction` is the predicted probability that it is right.
     """
 
     line_number: int
@@ -110,9 +110,10 @@ class StrataTable(Record):
 def read_strata_table(file: Input, answer_columns: Sequence[str] = COLD_START_COLUMNS) -> StrataTable:
     """Return the strata in a file: a table with a line for each stratum.
 
-    The table has the column `probability` and any of `confidence`, `prediction` and `answer_columns`, which describe
-    answers: in Cold Start query, slot, value and provenance. A cell of these that is empty or `*` fits all answers.
-    Raises InputError with the line for other columns, and for a number below 0 or above 1.
+    The table has the column `probability` and any of the columns `confidence`, `prediction` and `answer_columns`. The
+    `answer_columns` describe answers: in Cold Start, they are query, slot, value and provenance. An empty cell or `*`
+    in one of these columns fits all answers. Raises InputError for other columns, and, with the line, for a number
+    below 0 or above 1.
     """
     table = read_delimited(file)
     _check_columns(table, answer_columns)
@@ -135,7 +136,7 @@ def _check_columns(table: Delimited, answer_columns: Sequence[str]) -> None:
 def _read_stratum(
     line_number: int, cell_by_column: Mapping[str, str], answer_columns: Sequence[str], file: str
 ) -> Stratum:
-    """Return the stratum in a line of the table. Later messages name the line by its number.
+    """Return the stratum in a line of the table. The number of the line is kept for later messages.
 
     `answer_columns` are the columns that describe answers. Raises InputError if the probability, the prediction or the
     confidence is below 0 or above 1. A missing prediction or confidence is 0; the probability must not be missing.
@@ -285,8 +286,8 @@ class _Draw(NamedTuple):
 
 
 class _AnswerReader:
-    """Reads the answers of a scored run as items of a sample. An item says whether an answer is right, and how probable
-    it was that it would be assessed.
+    """Reads the answers of a scored run as items of a sample. An item says whether an answer is right, and how likely
+    the answer was to be assessed.
 
     `number_by_answer` numbers the answers of all runs; the answers of this run are added to it.
     """
@@ -294,9 +295,9 @@ class _AnswerReader:
     def __init__(self, scored: AnalysedRun, strata_table: StrataTable, number_by_answer: AnswerNumbers) -> None:
         """Index the counted lines of a scored run by the follow-on queries about their answers.
 
-        Second-hop answers find the first-hop answer that their query is about by this index. `number_by_answer` has the
-        numbers of answers of earlier runs. Runs that are read with the same dictionary have the same number for the
-        same answer.
+        This index leads from a second-hop answer to the first-hop answer that its query is about. `number_by_answer`
+        has the numbers of the answers of earlier runs. Runs that are read with the same dictionary have the same number
+        for the same answer.
         """
         self.scored = scored
         self.strata_table = strata_table
@@ -334,7 +335,7 @@ class _AnswerReader:
         is_wrong = WRONG in labels
         return SampledItem(
             right=is_right,
-            times_counted=is_right + is_wrong,  # 0 if the answer is ignored, 2 if the policy counts it as both
+            times_counted=is_right + is_wrong,  # 0 if the answer is ignored, 2 if the policy counts it on both sides
             is_assessed=draw.is_assessed,
             draw_probability=draw.probability,
             answer=answer_number,
@@ -345,10 +346,10 @@ class _AnswerReader:
         )
 
     def _draw_of(self, unit: UnitResult, response: Response, answer_number: int, stratum: Stratum) -> _Draw:
-        """Return whether the answer in a line was assessed, with its probability and that of its parent to be drawn.
+        """Return whether the answer in a line was assessed, with the probabilities of drawing it and its parent.
 
-        A first-hop answer is its own parent: the parent has the probability of its stratum, and the answer, as its own
-        child, has the probability 1.
+        A first-hop answer is its own parent: as the parent, it has the probability of its stratum, and as the child, it
+        has the probability 1.
         """
         if response.query.is_follow_on:
             return self._draw_of_second_hop(unit, response, stratum)
@@ -379,8 +380,8 @@ class _AnswerReader:
     def _parent_of(self, response: Response) -> tuple[int, float]:
         """Return the number of the first-hop answer of a second-hop answer, and the probability that it was assessed.
 
-        The probability is 1 if the run does not have the first-hop answer. The id of the query about this answer is
-        numbered in its place.
+        If the run does not have the first-hop answer, the probability is 1, and the id of the query about this answer
+        is numbered instead.
         """
         first_hop = self.response_by_follow_on.get(response.query.short_id)
         if first_hop is None:
@@ -428,7 +429,7 @@ def _count_strata(items: Sequence[SampledItem], strata_table: StrataTable, run_i
 
 
 def _item_arrays(items: Sequence[SampledItem]) -> SampledItems:
-    """Return the answers of a run as arrays, one for each field. Strata are numbered anew, without gaps."""
+    """Return the answers of a run as arrays, one for each field. Strata are renumbered without gaps."""
     # An item is a tuple of numbers: each field becomes a row.
     fields_of_items: NDArray[np.float64] = np.array(items, np.float64).T  # (fields, items)
     array_by_field = dict(zip(SampledItem._fields, fields_of_items))
@@ -457,9 +458,9 @@ class _RunScores(NamedTuple):
 
 
 class SampledRunItems(NamedTuple):
-    """The answers of a run, with its name in messages, its signature, and what the scorer makes of assessed answers.
+    """The answers of a run, with its name in messages, its signature, and the scorer's results for assessed answers.
 
-    That is its `score`, and the number of its right answers among those that were assessed (`right_count`).
+    These results are the `score` and the number of right answers among the assessed ones (`right_count`).
     """
 
     name: str
@@ -474,11 +475,11 @@ def estimate_from_sample(
 ) -> SampledPoolDocument:
     """Return what Cold Start runs would score if all answers were assessed, estimated from a sample of assessments.
 
-    `runs` are the runs by name. The difference of every two runs is also estimated. Raises InputError for an answer
-    without a stratum, for a stratum without assessed answers, and for an answer that was not assessed although the
-    probability of its stratum is 1.
+    `runs` are the runs by name. The difference between every two runs is also estimated. Raises InputError for an
+    answer without a stratum, for a stratum without assessed answers, and for an answer that was not assessed although
+    the probability of its stratum is 1.
     """
-    # Each run adds its answers to these numbers, so that an answer has the same number in all runs.
+    # Each run adds its answers to this mapping, so that an answer has the same number in all runs.
     number_by_answer: AnswerNumbers = {}
     items_by_run = {}
     for name, scored in runs.items():
@@ -496,11 +497,11 @@ def estimate_from_sample(
 def estimate_runs(
     task: str, measure: str, runs: Mapping[str, SampledRunItems], strata_table: StrataTable, confidence: float
 ) -> SampledPoolDocument:
-    """Return the estimated scores of runs by a measure, and the estimated difference of every two runs.
+    """Return the estimated scores of runs by a measure, and the estimated difference between every two runs.
 
-    `runs` has the sampled answers of each run by its name, and `strata_table` the probabilities with which answers were
-    assessed. `measure` is only recorded. Raises InputError for a run without answers, and for a stratum without
-    assessed answers.
+    `runs` has the sampled answers of each run by its name, and `strata_table` has the probabilities that answers were
+    assessed. The name of the `measure` is only recorded. Raises InputError for a run without answers, and for a stratum
+    without assessed answers.
     """
     strata_by_run = {name: _strata_of_run(run, strata_table) for name, run in runs.items()}
     scores_by_run = {name: _estimate_scores(run.items) for name, run in runs.items()}
@@ -540,8 +541,8 @@ def _sampled_run(
 ) -> SampledRun:
     """Return the estimates for a run: its precision and its number of right answers if all answers were assessed.
 
-    Each estimate has the limits of its interval, whose confidence is a percentage. `run` also has the ordinary scores,
-    which count only the answers that were assessed, and `estimates` have no limits yet.
+    Each estimate gets the limits of its interval; the `confidence` is a percentage. `estimates` do not have limits yet.
+    `run` also has the ordinary scores, which count only the assessed answers.
     """
     answer_count = len(run.items)  # all of them may be right
     return SampledRun(
@@ -586,7 +587,7 @@ def _rows_of_estimates(pool: SampledPoolDocument) -> Iterator[Row]:
 
 
 def _row_of_run(run: SampledRun, estimate: Estimate, measure: str, score: float) -> Row:
-    """Return the row of a run with the estimate of a measure, beside the score by the measure as the scorer has it."""
+    """Return the row of a run with the estimate of a measure, next to the ordinary score by this measure."""
     counts = {"answers": run.answers, "assessed": run.assessed}
     return {"run": run.run, **counts, **asdict(estimate), "measure": measure, "score": score}
 
@@ -599,9 +600,9 @@ def _rows_of_strata(pool: SampledPoolDocument) -> Iterator[Row]:
 
 
 def _notes(pool: SampledPoolDocument) -> Iterator[str]:
-    """Yield the sentences below the tables, on the meaning of columns, and on strata with few assessed answers.
+    """Yield the sentences below the tables, which explain the columns and name strata with few assessed answers.
 
-    Low and High are the limits of the score if all of this pool were assessed. Columns with an asterisk are the limits
+    Low and High are the limits for the score if all of this pool were assessed. Columns with an asterisk are the limits
     for other answers from the same source.
     """
     yield (
@@ -620,7 +621,7 @@ def _notes(pool: SampledPoolDocument) -> Iterator[str]:
 def _lines_with_few_assessed(pool: SampledPoolDocument) -> list[int]:
     """Return the strata with too few assessed answers of some run for reliable limits.
 
-    Strata are given by the numbers of their lines in the table of strata: `[2, 5]`.
+    Strata are identified by their line numbers in the table of strata: `[2, 5]`.
     """
     lines = set()
     for run in pool.runs:

@@ -42,19 +42,19 @@ def compare(
 ) -> SystemComparison:
     """Return the comparison of several systems by the measures of a task.
 
-    `results` are the results by the name of the system. `measures` are names or patterns (`*_f1`), all measures if none
-    is given. `primary` is the measure that decides, by default the headline measure; all others are exploratory. If
-    some systems have no score by a measure, the others are compared by it, provided that there are at least two of them
-    and the baseline is among them; systems without a score have no rank.
+    `results` maps the name of each system to its result. `measures` are names or patterns (`*_f1`); by default, all
+    measures are used. `primary` is the measure that decides, by default the headline measure; all others are
+    exploratory. If some systems have no score by a measure, the other systems are compared by it, provided that there
+    are at least two of them, including the baseline. Systems without a score have no rank.
 
-    With `common` only the units that all systems have are compared. `further_arguments` are arguments of
+    With `common`, only the units that all systems have are compared. `further_arguments` are arguments of
     `compare_tables`: `equivalence` and `with_sign_test`. Raises the errors of `compare_tables`, UsageError for an
     unknown measure, and InputError for a system that answers no unit of gold.
     """
     if len(results) < 2:
         raise UsageError("a comparison needs at least two systems")
     settings = resampling or Resampling(can_grow=True)  # the number of resamples may grow with the number of pairs
-    # 1. The measures: those that the results allow, and among them those that the user wants.
+    # 1. The measures: first the ones that the results allow, then the ones that the user has chosen among them.
     comparable_measures = _find_comparable_measures(task, results, settings.baseline or None)
     selection = _select_measures(task, results, comparable_measures, measures, primary)
     # 2. The statistics of units, and the tests on them.
@@ -87,8 +87,8 @@ def headline_measure(task: Comparable, results: Mapping[str, Any]) -> str:
 def _headline_among(task: str, measures: Sequence[str]) -> str:
     """Return the measure to show first among some measures: the headline measure of the task.
 
-    A table of scores has no headline measure of its own. If its measures have the names of a task's measures, the
-    headline measure of the first such task is returned, else the first of `measures`.
+    A table of scores has no headline measure of its own. If its measures are named like the measures of a task, the
+    headline measure of the first such task is returned; otherwise, the first of the `measures` is returned.
     """
     tasks = [task] if task in MEASURES else list(MEASURES)
     return headlines_among(tasks, measures)[0]
@@ -100,9 +100,9 @@ def _headline_among(task: str, measures: Sequence[str]) -> str:
 class _ComparableMeasures(NamedTuple):
     """The measures that systems can be compared by.
 
-    All systems have a score by the `shared_measures`. By the `partial_measures` only the `complete_systems` have one;
-    these are at least two, and the baseline is among them if there is one. `undefined_by_system` maps each system to
-    the measures by which it has no score, with the reasons.
+    All systems have a score by the `shared_measures`. Only the `complete_systems` also have a score by the
+    `partial_measures`; there are at least two of them, including the baseline if there is one. `undefined_by_system`
+    maps each system to the measures by which it has no score, with the reasons.
     """
 
     shared_measures: Sequence[str]
@@ -112,14 +112,14 @@ class _ComparableMeasures(NamedTuple):
 
     @property
     def all_measures(self) -> list[str]:
-        """All measures, those by which all systems have a score first."""
+        """All measures; the measures by which all systems have a score come first."""
         return [*self.shared_measures, *self.partial_measures]
 
 
 def _find_comparable_measures(
     task: Comparable, results: Mapping[str, Any], baseline: str | None
 ) -> _ComparableMeasures:
-    """Return the measures by which all systems can be compared (shared), and those for some systems only (partial).
+    """Return the measures for comparing all systems (shared) and the measures for only some systems (partial).
 
     `results` are the results by the name of the system. There are no partial measures if fewer than two systems have a
     score by them, or if the `baseline`, a system, has none.
@@ -158,8 +158,8 @@ def _undefined_by_system(task: Comparable, results: Mapping[str, Any]) -> dict[s
 class _Selection(NamedTuple):
     """The measures that a user has chosen for a comparison, and the primary one among them.
 
-    The measures are the `shared_measures`, by which all systems have a score, and the `partial_measures`, by which only
-    the complete systems have one.
+    All systems have a score by the `shared_measures`, and only the complete systems have a score by the
+    `partial_measures`.
     """
 
     measures: Sequence[str]
@@ -195,16 +195,16 @@ def _select_measures(
 def _measures_of_patterns(
     comparable_measures: _ComparableMeasures, patterns: Sequence[str], primary: str | None
 ) -> Sequence[str]:
-    """Return the measures that match the patterns, and the primary measure if it is given. No patterns mean all.
+    """Return the measures that match the patterns, and the primary measure if given; without patterns, all measures.
 
-    Raises UsageError for an unknown measure, InputError for a measure by which a system has no score.
+    Raises UsageError for an unknown measure, and InputError for a measure by which a system has no score.
     """
     if primary is None:
         _refuse_undefined(comparable_measures, patterns)
         return select_names(comparable_measures.all_measures, patterns)
     _refuse_undefined(comparable_measures, [*patterns, primary])
     primary_measure = _official_name(primary, comparable_measures.all_measures)
-    # A name is a pattern, too. Without any pattern all measures are selected.
+    # A name is also a pattern. Without patterns, all measures are selected.
     all_patterns = [*patterns, primary_measure] if patterns else []
     return select_names(comparable_measures.all_measures, all_patterns)
 
@@ -216,9 +216,9 @@ def _official_name(measure: str, measures: Sequence[str]) -> str:
 
 
 def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """Return the measure by which it is decided which system is better, if the user named none.
+    """Return the measure that decides which system is better if the user did not name one.
 
-    It is one of the `measures`: the headline measure of these results, or else of the task.
+    It is one of the `measures`: the headline measure of these results or, failing that, of the task.
     """
     headline = task.headline_of(results.values())
     if headline is not None and headline in measures:
@@ -229,7 +229,7 @@ def _default_primary(task: Comparable, results: Mapping[str, Any], measures: Seq
 def _refuse_undefined(comparable_measures: _ComparableMeasures, patterns: Iterable[str]) -> None:
     """Raise InputError for a pattern such as `*AP` if each of its measures is undefined for some system.
 
-    A pattern without any measure is not refused here.
+    A pattern that matches no measure is not refused here.
     """
     for pattern in patterns:
         has_comparable_measure = bool(matching_names(comparable_measures.all_measures, pattern))
@@ -253,11 +253,11 @@ def _refuse_undefined_measure(comparable_measures: _ComparableMeasures, pattern:
 def _statistics_of_systems(
     task: Comparable, results: Mapping[str, Any], comparable_measures: _ComparableMeasures, selection: _Selection
 ) -> dict[str, UnitStatistics]:
-    """Return the statistics of each system by its name, from which its scores by the shared measures are computed.
+    """Return the statistics from which the scores by the shared measures are computed, by the name of the system.
 
     The selection has the measures that the user chose. If none of them is shared by all systems, all shared measures
-    are taken, since the statistics are also needed for the units. Raises InputError for a system that answers no unit
-    of gold.
+    are used instead, since the statistics are also needed to find the units. Raises InputError for a system that
+    answers no unit of gold.
     """
     measures = selection.shared_measures or comparable_measures.shared_measures
     systems: dict[str, UnitStatistics] = {}
@@ -269,9 +269,9 @@ def _statistics_of_systems(
 
 
 class _Request(NamedTuple):
-    """The results of systems that are to be compared, and the measures by which they are compared.
+    """The results of systems to compare, and the measures by which they are compared.
 
-    `results` are the results by the name of the system. All systems are compared by the shared measures of the
+    `results` maps the name of each system to its result. All systems are compared by the shared measures of the
     `selection`, and the complete systems of `comparable_measures` by its partial measures. If `only_common_units`, only
     the units that all systems have are compared. `further_arguments` are arguments of `compare_tables`.
     """
@@ -327,15 +327,15 @@ def _compare_selection(
     `systems` are the statistics of all systems by name.
     """
     tables = {name: system.table for name, system in systems.items()}
-    # `compare_all` aligns the systems itself; the complete systems alone would have other units in common.
+    # `compare_all` aligns the systems itself, but the complete systems alone could have other units in common.
     units = align_systems(tables, common=request.only_common_units)
     selection = request.selection
     # First all systems are compared by the shared measures.
     shared_comparison = request.compare_all(tables, settings) if selection.shared_measures else None
     if shared_comparison is not None and not selection.partial_measures:
         return shared_comparison
-    # Then the complete systems are compared by the partial measures, whose statistics are other ones. The settings of
-    # the first comparison say how many resamples it made; the second one makes as many.
+    # Then the complete systems are compared by the partial measures, which need other statistics. The second comparison
+    # draws as many resamples as the first one, whose settings record the number.
     settings_of_both = settings if shared_comparison is None else shared_comparison.resampling
     partial_comparison = request.compare_complete(units.ids, settings_of_both)
     all_systems = tuple(request.results)
@@ -351,7 +351,7 @@ def _primary_or_first(primary: str, measures: Sequence[str]) -> str:
 def _rows_of_units(table: UnitTable, unit_ids: Sequence[str]) -> UnitTable:
     """Return a table with only the rows of some units, in the order of the table.
 
-    A unit whose id is given twice keeps its first two rows.
+    An id that is given twice keeps the first two rows with this id.
     """
     rows_left_by_id = Counter(unit_ids)  # an id may be given several times
     positions = []
@@ -369,14 +369,14 @@ def _join_comparisons(
     selection: _Selection,
     system_names: tuple[str, ...],
 ) -> SystemComparison:
-    """Return a single comparison by all measures, made of the comparisons by shared and by partial measures.
+    """Return a single comparison by all measures, joined from the comparisons by shared and by partial measures.
 
-    `shared_comparison` is None if there are no shared measures. `system_names` are all systems. Systems that
-    `partial_comparison` lacks have no rank by its measures.
+    `shared_comparison` is None if there are no shared measures. `system_names` are the names of all systems. Systems
+    that are missing in `partial_comparison` have no rank by its measures.
     """
     unranked = tuple([name for name in system_names if name not in partial_comparison.systems])
     all_measures = [replace(compared, unranked=unranked) for compared in partial_comparison.measures]
-    # What is said of the comparison as a whole (its settings and notes) comes from that by the primary measure.
+    # The settings and notes of the whole comparison come from the comparison by the primary measure.
     primary_comparison = partial_comparison
     if shared_comparison is not None:
         all_measures += shared_comparison.measures
@@ -445,8 +445,9 @@ def with_first_measure(comparison: SystemComparison) -> SystemComparison:
 def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType = UNSET) -> Table:
     """Return the table that `--per-unit` writes, with a row for each unit and measure.
 
-    A row has the unit, its cluster (the unit itself without `clusters`), and numerator and denominator of the score.
-    `results` maps the name of each system to its result; with several systems there is a column `system`.
+    A row has the unit, its cluster, and the numerator and denominator of the score. Without `clusters`, each unit is a
+    cluster of its own. `results` maps the name of each system to its result; with several systems, the table has a
+    column `system`.
     """
     keys = ["unit", "cluster"]
     if clusters and clusters.strata:
@@ -459,7 +460,7 @@ def per_unit(task: Comparable, results: Mapping[str, Any], clusters: Clusters | 
 
 
 def _unit_rows(task: Comparable, results: Mapping[str, Any], clusters: Clusters | UnsetType) -> Iterator[Row]:
-    """Yield the cells of a row, by column, for each result, unit and measure.
+    """Yield a row for each result, unit and measure, with its cells by column.
 
     Raises InputError for clusters that do not fit the units.
     """

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 def system_names(files: Sequence[Input]) -> list[str]:
-    """Return a name for each file, and a different one for each: the file name, with as few folders as possible.
+    """Return a distinct name for each file: the file name, preceded by as few folders as possible.
 
-    `a/run.tab` and `b/run.tab` keep their folders, `a/x.tab` and `b/y.tab` become `x.tab` and `y.tab`. If the same file
-    is given twice, the second one gets a number: `A.jsonl (2)`.
+    `a/run.tab` and `b/run.tab` keep their folders, whereas `a/x.tab` and `b/y.tab` become `x.tab` and `y.tab`. If the
+    same file is given twice, the second one gets a number: `A.jsonl (2)`.
     """
     paths = [os.path.abspath(name_of(file)) for file in files]
     part_count_by_path = dict.fromkeys(paths, 1)
     ambiguous_paths = _ambiguous_paths(part_count_by_path)
-    while ambiguous_paths:  # a path whose folders are all in use is not among them
+    while ambiguous_paths:  # this does not include paths whose folders are all in use
         for path in ambiguous_paths:
             part_count_by_path[path] += 1
         ambiguous_paths = _ambiguous_paths(part_count_by_path)
@@ -60,7 +60,7 @@ def _ambiguous_paths(part_count_by_path: Mapping[str, int]) -> list[str]:
 def run_names(runs: Sequence[OneRun]) -> list[str]:
     """Return a name for each run: its run id, or the name of its file if several runs have the same id.
 
-    If the file of such a run holds other runs, too, the name is `RUN_ID (FILE)`.
+    If the file of such a run also holds other runs, the name is `RUN_ID (FILE)`.
     """
     count_by_run_id = Counter([run.run_id for run in runs])
     names = []
@@ -78,7 +78,7 @@ def names_by_file(files: Sequence[Input], names_of_systems: Sequence[str]) -> di
     """Return the name of each system by every text that a user may type for its file: `{"a/run.tab": "run1", ...}`.
 
     The texts are the path of the file, its file name, and the name that `system_names` gives it. `names_of_systems` are
-    the names of the systems in the `files`. A text for several systems is left out.
+    the names of the systems in the `files`. A text that could mean several systems is left out.
     """
     name_by_text: dict[str, str] = {}
     ambiguous_texts = set()

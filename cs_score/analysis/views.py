@@ -23,10 +23,10 @@ class ScreenTable(NamedTuple):
 
 
 def first_screen(document: Any, head: Sequence[str], tables: Sequence[ScreenTable], more: str, width: int) -> list[str]:
-    """Return the lines that a command shows of a document at first: its `head`, the first rows of some tables, `more`.
+    """Return the first screen of a document as lines: the `head`, the first rows of some tables, and `more`.
 
     `tables` are layouts of tables, each with the largest number of rows to show. `more` is a sentence on how to see the
-    rest, after an empty line. Lines are wrapped to `width` columns.
+    rest; it follows an empty line. Lines are wrapped to `width` columns.
     """
     lines = list(head)
     for layout, most_rows in tables:
@@ -49,7 +49,8 @@ class DocumentView(Record):
     def tables(self, document: Any) -> list[Table]:
         """Return the tables of a document.
 
-        If only answered units were scored, the files of these tables have a further column with the number of units.
+        If only answered units were scored, the files of these tables have an additional column with the number of
+        units.
         """
         tables = [layout.table(document) for layout in self.layouts]
         answered = answered_count_text(document)
@@ -91,8 +92,8 @@ def _answered_counts_of_sides(difference: TwoSided) -> str:
 def _add_answered_column(table: Table, answered: str) -> Table:
     """Return a table whose file has a last column `answered` with the number of units that were scored.
 
-    The column is added to the file alone: the text for people has the number above its tables. A table without a file
-    is returned unchanged.
+    The column is added only to the file, since the text for people shows the number above the tables. A table without a
+    file is returned unchanged.
     """
     layout = table.layout
     if not layout.for_files:

@@ -1,5 +1,5 @@
-"""The base class of the results of all tasks. A result that was scored has a source, the scored lines of a run or the
-scored predictions. A result that was loaded from JSON has none, so that some methods refuse it.
+"""The base class of the results of all tasks. A result that was scored has a source: the scored lines of a run or the
+scored predictions. A result that was loaded from JSON has no source, so some methods refuse it.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ class AnyResult(ShownDocument, Generic[Source]):
 
     @checked
     def report(self, measure: str | None = None) -> Report:
-        """Return a page that says what each mistake costs, as `cs-score report` makes it; a notebook shows it.
+        """Return the page that `cs-score report` makes, which says what each mistake costs; notebooks can show it.
 
-        `measure` is the measure under which gains are computed, by default the one that ranks leaderboards. Raises
-        UsageError for an unknown measure and for a result that was loaded from JSON, InputError for a run without that
-        score, MissingExtraError without jinja2 (`pip install 'cs-score[report]'`).
+        `measure` is the measure by which gains are computed, by default the measure that ranks leaderboards. Raises
+        UsageError for an unknown measure and for a result that was loaded from JSON, InputError for a run without a
+        score by the measure, and MissingExtraError if jinja2 is missing (`pip install 'cs-score[report]'`).
         """
         # The function belongs to the command `analyze`, which an installation may lack.
         analyze_result = load_from_command_package("analyze", "by_task:analyze_result", needed_by="report")

@@ -1,8 +1,8 @@
 """Functions that check the arguments of the public functions and convert them to the records of the library. A policy
 says which answers count as right and as wrong; limits say how many justifications of a node count at most.
 
-If a list is expected, a text is read as the scorer's switch of that name reads it, `"A:B"`. If files are expected, a
-single path or open file may be given.
+Where a list is expected, a text such as `"A:B"` may be given; it is read like the value of the scorer's switch of the
+same name. Where files are expected, a single path or open file may be given.
 """
 
 from __future__ import annotations
@@ -86,16 +86,16 @@ Returned = TypeVar("Returned")
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
     """Return a function that checks the types of its arguments and then calls `function`, a public function.
 
-    It is used as a decorator. An argument of another type than annotated raises UsageError. Only parameters with simple
-    annotations, such as `int | None`, are checked; the public function itself checks all others. In the signature of
-    the returned function, each option of scoring has a parameter of its own.
+    It is used as a decorator. If the type of an argument does not match its annotation, UsageError is raised. Only
+    parameters with simple annotations, such as `int | None`, are checked here; the public function itself checks all
+    others. In the signature of the returned function, each option of scoring has a parameter of its own.
     """
     signature = _signature_with_scoring_options(function)
     annotations_by_name = _simple_annotations(signature)  # of the parameters to be checked
 
     @functools.wraps(function)
     def call(*positional: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
-        """Check the types of the arguments, then call the public function. Help shows that function's docstring."""
+        """Check the types of the arguments, then call the public function, whose docstring is shown by `help`."""
         value_by_parameter = signature.bind(*positional, **keywords).arguments
         _check_types(value_by_parameter, annotations_by_name)
         return function(*positional, **keywords)
@@ -105,7 +105,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
 
 
 def _simple_annotations(signature: inspect.Signature) -> dict[str, list[str]]:
-    """Return the types of each parameter that has only simple ones: `top: int | None` -> `{"top": ["int", "None"]}`."""
+    """Return the types of parameters with only simple types: `top: int | None` gives `{"top": ["int", "None"]}`."""
     annotations_by_name = {}
     for name, parameter in signature.parameters.items():
         annotations = str(parameter.annotation).split(" | ")  # modules of the API keep annotations as text
@@ -143,7 +143,7 @@ def _check_type(name: str, value: object, annotations: Sequence[str]) -> None:
 
 
 def _signature_with_scoring_options(function: Callable[..., object]) -> inspect.Signature:
-    """Return the signature of a function with a parameter for each option of scoring in the place of `**options`."""
+    """Return the signature of a function in which `**options` is replaced by a parameter for each option of scoring."""
     signature = inspect.signature(function)
     parameters = []
     for parameter in signature.parameters.values():
@@ -169,7 +169,7 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
             name,
             kind=inspect.Parameter.KEYWORD_ONLY,
             default=default_by_name[name],
-            annotation=annotation.__forward_arg__,  # the text of an annotation that Python has not evaluated
+            annotation=annotation.__forward_arg__,  # the text of the annotation, which Python has not evaluated
         )
         parameters.append(parameter)
     return parameters
@@ -178,8 +178,8 @@ def _parameters_of(arguments: type) -> list[inspect.Parameter]:
 def _defaults_of_options() -> dict[str | None, object]:
     """Return the default of each option of scoring by its name in Python: `{"policy": "kb", "expand": None, ...}`.
 
-    The limits on justifications are None: by default, the limits of the policy are used. The value under the name None
-    is that of options without a name in Python; it is never looked up.
+    The limits on justifications are None, since by default the limits of the policy are used. Options without a name in
+    Python share the key None, which is never looked up.
     """
     default_by_name: dict[str | None, object] = {"policy": USUAL_POLICY}
     for option in SCORING_OPTIONS:
@@ -203,7 +203,7 @@ def files_of(value: object, name: str) -> list[Input]:
 
     Raises UsageError for a value that is neither a path nor an open file nor a collection of these.
     """
-    # Bytes can be iterated, too, but their numbers would make a strange message: they are refused as a whole.
+    # Bytes can also be iterated, but a message about their numbers would be confusing, so they are refused as a whole.
     is_one_value = _is_file(value) or isinstance(value, bytes | bytearray)
     files: list[Any] = [value]
     if isinstance(value, Iterable) and not is_one_value:
@@ -235,14 +235,14 @@ def resampling_of(
 ) -> Resampling:
     """Return the settings of bootstrap intervals and tests that these arguments of public functions choose.
 
-    `bootstrap` is the number of resamples; if it is None, as many are drawn as small p-values need. Raises UsageError
-    for impossible values and for too many resamples without `force`, InputError for a file that is no table of
-    clusters.
+    `bootstrap` is the number of resamples; if it is None, as many resamples are drawn as small p-values need. Raises
+    UsageError for impossible values and for too many resamples without `force`, and InputError for a file that is not a
+    table of clusters.
     """
     if bootstrap is not None and bootstrap > MANY_RESAMPLES and not force:
         raise UsageError(message_on_many_resamples(f"bootstrap={bootstrap}", "force=True"))
-    # A value that is UNSET is left out of JSON. With `can_grow` the comparison raises the default number of resamples
-    # to the number that small p-values need.
+    # A value that is UNSET is left out of JSON. With `can_grow`, the comparison increases the default number of
+    # resamples to the number that small p-values need.
     return Resampling(
         resamples=DEFAULT_RESAMPLES if bootstrap is None else bootstrap,
         seed=seed,
@@ -256,9 +256,9 @@ def resampling_of(
 
 
 def _clusters_of(clusters: ClustersArgument) -> Clusters | UnsetType:
-    """Return the clusters of units, from a mapping or from the table that a path names; UNSET if `clusters` is None.
+    """Return the clusters of units from a mapping or from a table at a path, or UNSET if `clusters` is None.
 
-    Raises InputError if the file is no table of clusters.
+    Raises InputError if the file is not a table of clusters.
     """
     if clusters is None:
         return UNSET
@@ -305,9 +305,9 @@ def policy_of(policy: str | Policy | None, limits: Limits | None, defaults: Poli
 def _policy_with_its_limits(policy: str | Policy | None, defaults: PolicyAndLimits) -> PolicyAndLimits:
     """Return the policy that an argument chooses, with the limits on justifications that belong to it.
 
-    A published policy, such as `sf`, has limits of its own: with `1:3`, one justification counts for each node and
-    document, and three for each node. For any other policy, the default limits are returned. Raises UsageError for an
-    unknown name, and for a value that is neither a name nor a policy.
+    A published policy, such as `sf`, has its own limits. With the limits `1:3`, one justification counts for each node
+    and document, and three justifications count for each node. For any other policy, the default limits are returned.
+    Raises UsageError for an unknown name, and for a value that is neither a name nor a policy.
     """
     if policy is None:
         return defaults
@@ -325,8 +325,8 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
     Raises UsageError for impossible values.
     """
     value_by_argument: dict[str, Any] = dict(arguments.items())
-    # The policy is read together with its limits. No argument means the usual policy `kb` with its limits.
-    # `policy=None` means the scorer's default policy, as without the switch.
+    # The policy is read together with its limits. If the argument is missing, the usual policy `kb` is used with its
+    # limits. `policy=None` means the scorer's default policy, which applies without the switch.
     policy = value_by_argument.pop("policy", USUAL_POLICY)
     limits = value_by_argument.pop("justifications", None)
     defaults = PolicyAndLimits(DEFAULT_OPTIONS.policy, DEFAULT_OPTIONS.justifications)
@@ -338,9 +338,9 @@ def options_of(arguments: ScoringArguments | CallArguments) -> Options:
 
 
 def _values_by_field(value_by_argument: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of scoring options by field of their record, `Options`, from arguments of a public function.
+    """Return the values of scoring options from arguments of a public function, by field of the record `Options`.
 
-    The policy and its limits are not among them. Raises UsageError for impossible values.
+    The policy and its limits are not included. Raises UsageError for impossible values.
     """
     value_by_field = {}
     for option in SCORING_OPTIONS:
@@ -354,7 +354,7 @@ def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[s
     """Return policies in the form of the option --also-policy: `["sf", "mine:ignore=UNASSESSED,right=CORRECT"]`.
 
     `policies` are names of published policies, or policies by the names that the caller gives them. Raises UsageError
-    for a value that is no policy.
+    for a value that is not a policy.
     """
     if not isinstance(policies, Mapping):
         return list(texts_of_list(policies, "also_policy"))

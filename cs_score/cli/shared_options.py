@@ -129,7 +129,7 @@ _SHARED_OPTION_BY_NAME: Final = {option.long_name: option for option in _SHARED_
 
 
 def select_options(option_names: str, own_options: Iterable[Option] = ()) -> list[Option]:
-    """Return the options of a command in the order of `option_names`, which are separated by blanks.
+    """Return the options of a command in the order of `option_names`, a text of names separated by spaces.
 
     Each name belongs to an option shared by several commands, or to one of the command's `own_options`.
     """
@@ -161,8 +161,8 @@ def read_resampling(command_line: CommandLine) -> Resampling | None:
 def read_resampling_with_defaults(command_line: CommandLine) -> Resampling:
     """Return the settings of resampling from the options of a command that always resamples.
 
-    Options that were not typed have their defaults. Without `--bootstrap`, 10,000 resamples are drawn, and more if a
-    small p-value needs them. Raises UsageError for impossible values.
+    Options that were not given take their default values. Without `--bootstrap`, 10,000 resamples are drawn, or more if
+    a small p-value requires them. Raises UsageError for invalid values.
     """
     # A value that is UNSET is left out of the JSON of the settings.
     has_number = "--bootstrap" in command_line
@@ -202,9 +202,9 @@ def _read_seed(command_line: CommandLine) -> int:
 
 
 def _read_confidence(command_line: CommandLine) -> float:
-    """Return the value of --confidence, a percentage, by default 95. Raises UsageError if it is not a number.
+    """Return the value of --confidence, a percentage that defaults to 95. Raises UsageError if it is not a number.
 
-    The record `Resampling` refuses a number that is too small or too large.
+    Numbers that are too small or too large are rejected later, by the record `Resampling`.
     """
     from cs_score.base.numbers import is_decimal_number
 
@@ -297,7 +297,7 @@ def whole_number(command_line: CommandLine, name: str, largest: int) -> int | No
 
 
 def positive_number(command_line: CommandLine, name: str) -> float | None:
-    """Return the value of an option that takes a number above 0; None if it was not typed.
+    """Return the value of an option that takes a number above 0, or None if the option was not given.
 
     Raises UsageError for any other value.
     """

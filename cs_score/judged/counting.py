@@ -142,10 +142,10 @@ def _check_agreement(earlier: LabelledLine, later: LabelledLine, gold: UnitGold,
 
 
 def _contradiction(earlier: LabelledLine, later: LabelledLine, key: Key) -> str:
-    """Return in words how an assessment differs from an earlier assessment with the same key.
+    """Return a description of how an assessment differs from an earlier assessment with the same key.
 
     An example is "label 'WRONG', where line 3 says 'CORRECT'". The text is empty if both have the same label and class.
-    With the key "unit" all answers of a unit are of one class, so that names of classes are not compared.
+    With the key "unit", all answers of a unit belong to the same class, so class names are not compared.
     """
     if earlier.label != later.label:
         return f"label {quoted(later.label)}, where line {earlier.number} says {quoted(earlier.label)}"
@@ -196,7 +196,7 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
     """Return the lines of a run for a unit with their labels and values, the highest confidence first.
 
     Lines of equal confidence keep the order of the file. If several lines are right about the same equivalence class
-    (answers that mean the same), only the best one counts for it, and the others are duplicates. Raises InputError if
+    (answers with the same meaning), only the best of them counts, and the others are duplicates. Raises InputError if
     assessments of the unit contradict each other.
     """
     assessment_by_key: dict[object, LabelledLine] = {}  # remains empty if the lines of the run have labels
@@ -204,7 +204,7 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
         assessment_by_key = index_assessments(gold, gold.rules.key)
     sorted_lines = sorted(lines, key=_confidence_of_line, reverse=True)
     judgments = [_judge_line(line, gold.rules, assessment_by_key) for line in sorted_lines]
-    if len(judgments) < 2:  # the usual case of many runs, in which nothing can be a duplicate
+    if len(judgments) < 2:  # the usual case in many runs; a single line cannot be a duplicate
         return judgments
     return _mark_duplicates(judgments, gold.rules.value_by_label[DUPLICATE])
 
@@ -212,8 +212,8 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
 def _judge_line(line: LabelledLine, rules: Rules, assessment_by_key: Mapping[object, LabelledLine]) -> JudgedLine:
     """Return a line of a run with its label and its value, as if it were the only line of its unit.
 
-    A line that has a label of its own keeps it. This is the case for every line of a run without assessments, and for
-    lines that an analysis has corrected. Any other line gets the label of its assessment, or `UNASSESSED` if it has no
+    A line with its own label keeps that label. This applies to every line of a run without assessments, and to lines
+    that an analysis has corrected. Any other line gets the label of its assessment, or `UNASSESSED` if it has no
     assessment.
     """
     match_columns = rules.key  # such as "answer+evidence"; None if lines of runs have labels of their own
@@ -296,9 +296,9 @@ _LARGEST_ROUNDING_ERROR: Final = 1e-9
 def weight_by_class(gold: UnitGold) -> dict[str, float]:
     """Return the weight of each equivalence class of a unit, by the name of the class, such as `{"Paris": 1.0}`.
 
-    A class has weight 1 if no assessment gives it a weight. If an assessment names a class, the unit has this class,
-    whatever the label of the assessment is. An answer without a class name is a class of its own if its label counts
-    more than 0. Raises InputError if two assessments give a class different weights.
+    A class has weight 1 if no assessment gives it a weight. A class that an assessment names belongs to the unit,
+    whatever the label of the assessment. An answer without a class name forms a class of its own if the value of its
+    label is greater than 0. Raises InputError if two assessments give a class different weights.
     """
     weight_by_name: dict[str, float | None] = {}
     for line in gold.lines:
@@ -327,7 +327,7 @@ def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
     This holds if the assessment names a class, or if its label makes an answer right or partly right. It always holds
     if answers are matched to assessments by their unit alone (the key is "unit").
     """
-    if rules.key == "unit":  # all answers of a unit are of one class, even the wrong ones
+    if rules.key == "unit":  # all answers of a unit belong to one class, even the wrong ones
         return True
     is_right_or_partly_right = bool(rules.value_by_label[assessment.label])  # 1 or 0.5, not 0 or None
     return bool(assessment.class_name) or is_right_or_partly_right
@@ -336,9 +336,10 @@ def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
 def recall_divisor(gold: UnitGold, weights: Mapping[str, float]) -> float:
     """Return the divisor of recall: the number of answers that a unit wants, or the sum of the weights of its classes.
 
-    `weights` holds the weight of each class, from `weight_by_class`. If the file has a column `wanted`, its number is
-    returned. Without this column a unit wants one answer if its classes are not known in advance. There are two such
-    cases: the lines of the run have labels, or assessments belong to a whole unit (the key is "unit").
+    `weights` holds the weight of each class, from `weight_by_class`. If the file has a column `wanted`, the number in
+    that column is returned. Otherwise the divisor is the sum of the weights if the classes of the unit are known in
+    advance, and 1 if they are not. They are not known if the lines of the run have labels, or if assessments apply to a
+    whole unit (the key is "unit").
     """
     if gold.wanted_count is not None:
         return gold.wanted_count
@@ -362,7 +363,7 @@ class _LineCount(NamedTuple):
 
 
 def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
-    """Return the counts of a unit, given its judged lines in the order of their confidence, the highest first.
+    """Return the counts of a unit, given its judged lines sorted by confidence, the highest first.
 
     Raises InputError if the lines find more answers than the unit wants.
     """
@@ -396,10 +397,10 @@ def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCoun
 
 
 def _add_up(line_counts: Sequence[_LineCount], wanted: float) -> UnitCount:
-    """Return the counts of a unit, given the contributions of its lines in the order of their confidence.
+    """Return the counts of a unit, given the contributions of its lines sorted by confidence, the highest first.
 
-    `wanted` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision, recall
-    and F1 of the unit are 0, so that the unit adds nothing to macro averages.
+    `wanted` is the number of answers that the unit wants, or the sum of the weights of its classes. If it is 0, the
+    precision, recall and F1 of the unit are 0, so the unit adds nothing to macro averages.
     """
     # The value of an ignored line is None. UNASSESSED and DUPLICATE are the reserved labels.
     values = [line_count.value for line_count in line_counts if line_count.value is not None]
@@ -459,8 +460,8 @@ def _sum_of_precisions(values: Iterable[float]) -> float:
 def key_of_counts(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
     """Return a key for a unit with a single answer; units with the same key have the same counts.
 
-    The counts are then computed only once for all these units. The key is a tuple of the values on which the counts
-    depend. `lines` are the answers of a run for the unit. Return None for a unit with more than one answer or
+    The key allows the counts to be computed only once for all these units. It is a tuple of the values on which the
+    counts depend. `lines` are the answers of a run for the unit. Returns None for a unit with more than one answer or
     assessment, since hardly any other unit would have the same key.
     """
     if len(lines) > 1 or len(gold.lines) > 1:

@@ -204,11 +204,11 @@ class Rescoring:
         return self._removals.units_without(change, updates_rankings=is_ranked)
 
     def _changed_queries(self, change: Change, earlier_change: Change) -> dict[str, None]:
-        """Return the base ids of the queries whose lines one of two changes removes or adds, but not the other one.
+        """Return the base ids of the queries with lines that only one of two changes removes or adds.
 
-        The `earlier_change` is a part of the change. It adds no lines, or the same ones.
+        The `earlier_change` is a part of the change. It adds either no lines or the same lines.
         """
-        # The operator ^ would copy all lines of `earlier_change`, which may be most lines of the run.
+        # The operator ^ would copy all lines of `earlier_change`, which may be most of the run.
         newly_removed_indexes = change.removed_indexes - earlier_change.removed_indexes
         no_longer_removed_indexes = earlier_change.removed_indexes - change.removed_indexes
         differing_indexes = newly_removed_indexes | no_longer_removed_indexes
@@ -221,7 +221,8 @@ class Rescoring:
         if change.policy is not None or self._has_nodes_across_units:
             return self._unit_ids
         unit_ids = [self._run.gold.unit_of(base_id) for base_id in query_ids]
-        # Removing a line changes the numbers of later lines, by which equally confident lines of several files compete.
+        # Removing a line changes the numbers of later lines, which decide between equally confident lines of several
+        # files.
         if change.removed_places:
             unit_ids += self._units_of_several_files
         return dict.fromkeys(unit_ids)
@@ -246,7 +247,7 @@ class Rescoring:
         return lines
 
     def _lines_of_queries(self, unit_id: str, query_ids: Container[str]) -> list[Response]:
-        """Return the lines of all runs that answer some queries of a unit, given by their base ids, query by query."""
+        """Return the lines of all runs that answer some queries of a unit, query by query; `query_ids` are base ids."""
         lines: list[Response] = []
         for lines_by_unit in self._run.lines_by_run_and_unit.values():
             for base_id, lines_of_query in lines_by_unit.get(unit_id, {}).items():
@@ -273,9 +274,10 @@ class Rescoring:
     ) -> Run:
         """Return a run that has the lines of some units as they are after a change.
 
-        `lines` are all lines of these units before the change, `added_lines_of_units` the change's added lines of these
-        units. Linking gives lines their full node ids, which begin with the node of the parent line. Lines are linked
-        again if their parents may have changed. Raises InputError if the limits on justifications cannot be applied.
+        `lines` are all lines of these units before the change, and `added_lines_of_units` are the lines that the change
+        adds to them. Linking gives lines their full node ids, which begin with the node of the parent line. Lines are
+        linked again if their parents may have changed. Raises InputError if the limits on justifications cannot be
+        applied.
         """
         if self._only_appends(change):
             return self._append_lines(lines, added_lines_of_units, is_ranked)
@@ -283,7 +285,8 @@ class Rescoring:
         remaining_lines = self._remaining_lines(lines, change, added_lines_of_units)
         links = Links(self._run.gold.query_set, self._run.links)
         if self._must_link_again(removed_lines, added_lines_of_units):
-            # Removed lines are no parents any more. `_with_nodes` enters a remaining line with the same answer, if any.
+            # Removed lines are no longer parents. `_with_nodes` enters a remaining line with the same answer, if there
+            # is one.
             for line in removed_lines:
                 links.node_by_follow_on[line.follow_on_id] = None
             remaining_lines = _with_nodes(remaining_lines, links.node_by_follow_on)
@@ -294,7 +297,7 @@ class Rescoring:
         return self._run_of_lines(remaining_lines, gold, links, is_ranked)
 
     def _run_of_lines(self, lines: Sequence[Response], gold: ColdStartGold, links: Links, is_ranked: bool) -> Run:
-        """Return the run with other lines, gold data and links (the nodes of lines and of their parents).
+        """Return a copy of the run with other lines, gold data and links (the nodes of lines and of their parents).
 
         If `is_ranked`, the lines of each node are added to the links, since rankings need them.
         """
@@ -315,11 +318,11 @@ class Rescoring:
         return remaining_lines
 
     def _must_link_again(self, removed_lines: Iterable[Response], added_lines_of_units: Sequence[Response]) -> bool:
-        """Return whether lines may get other nodes since some lines are removed or added.
+        """Return whether removing or adding some lines may change the nodes of lines.
 
-        The node id of a line of the second hop begins with the id of its parent, the line whose answer its query asks
-        about. Therefore the nodes may change if a removed line is the parent of others. Added lines have no node yet.
-        If there are several files, a line of another file may become the parent.
+        In the second hop, the node id of a line begins with the node id of its parent, which is the line whose answer
+        its query asks about. Therefore, nodes may change if a removed line is the parent of other lines. Added lines do
+        not have a node yet. If there are several files, a line of another file may become the parent.
         """
         if added_lines_of_units or self._has_several_files:
             return True
@@ -330,20 +333,21 @@ class Rescoring:
         return False
 
     def _gold_after_removal(self, removed_lines: Iterable[Response]) -> ColdStartGold:
-        """Return the gold of the run, or a copy without its derived values if these may depend on a removed line.
+        """Return the gold of the run, or a copy without the derived values if they may depend on a removed line.
 
-        They may if a skipped line gives the same answer as a removed line. The copy has the same fields, and computes
-        its derived values anew.
+        They may depend on a removed line if a skipped line gives the same answer. The copy has the same fields, and
+        computes its derived values again.
         """
         gold = self._run.gold
         if any(self._run.links.was_answer_skipped(line.follow_on_id) for line in removed_lines):
-            return gold.with_fields()  # no field changes, but the copy has no derived values
+            return gold.with_fields()  # the fields stay the same, but derived values are not copied
         return gold
 
     def _only_appends(self, change: Change) -> bool:
-        """Return whether a change only adds lines after all others, so that these keep indexes, numbers and nodes.
+        """Return whether a change only adds lines after all others, which then keep their indexes, numbers and nodes.
 
-        This needs a run in one file, and a limit on the justifications of a node: without it limits must be checked.
+        This is only possible for a run in one file, and if the justifications of a node are limited. Without such a
+        limit, the other limits must be checked.
         """
         if change.removed_places or not change.added_lines:
             return False
@@ -355,8 +359,8 @@ class Rescoring:
     def _append_lines(
         self, lines: Sequence[Response], added_lines_of_units: Sequence[Response], is_ranked: bool
     ) -> Run:
-        """Return a run with the lines of some units and added lines after them; only the added lines are linked."""
-        links = Links(self._run.gold.query_set, self._run.links)  # they build on the old links, which do not change
+        """Return a run with the lines of some units, followed by added lines; only the added lines are linked."""
+        links = Links(self._run.gold.query_set, self._run.links)  # based on the old links, which do not change
         new_lines = self._renumber_added(added_lines_of_units, lines, removed_count=0)
         # Parents may be among the old lines, which are not linked again: their nodes are entered first.
         links.node_by_follow_on.update(self._parent_nodes_of(new_lines))
@@ -379,24 +383,25 @@ class Rescoring:
     def _renumber(
         self, lines: Iterable[Response], change: Change, added_lines_of_units: Sequence[Response]
     ) -> list[Response]:
-        """Return remaining and added lines in load order, with the indexes and numbers they have in the changed files.
+        """Return remaining and added lines in load order, with their indexes and numbers in the changed files.
 
-        If the run has one file, lines keep their numbers, since only the order matters. With several files the numbers
-        also decide between lines of different files: each is reduced by the number of lines removed before it.
+        If the run has one file, lines keep their numbers, since only the order matters. With several files, the numbers
+        also decide between lines of different files. In this case, the number of a line is reduced by the number of
+        lines removed before it.
         """
         removed_numbers_by_file = self._removed_numbers_by_file(change)
         added_count = len(change.added_lines)
         renumbered = [self._moved_line(line, added_count, removed_numbers_by_file) for line in lines]
         removed_count = len(removed_numbers_by_file.get(self.editor.file_of_added_lines.name, ()))
-        # Added lines of other units have indexes, too: `added_count` is the number of all added lines.
+        # Added lines of other units also have indexes: `added_count` is the number of all added lines.
         renumbered += self._renumber_added(added_lines_of_units, renumbered, removed_count, added_per_load=added_count)
         return sorted(renumbered, key=operator.attrgetter("index"))
 
     def _removed_numbers_by_file(self, change: Change) -> Mapping[str, Sequence[int]]:
         """Return the numbers of the lines that a change removes from each file, in order: `{"run.tab": [3, 7]}`.
 
-        Later lines of the file are numbered anew by them. Return an empty dictionary for a run in one file: its lines
-        keep their numbers, since only their order matters.
+        They are used to renumber later lines of the file. The result is empty for a run in one file: its lines keep
+        their numbers, since only their order matters.
         """
         removed_numbers: dict[str, list[int]] = defaultdict(list)
         if self._has_several_files:
@@ -409,11 +414,12 @@ class Rescoring:
     ) -> Response:
         """Return a line with its index and number after lines were added and removed.
 
-        `added_count` is the number of added lines. They come at the end of one file, before the lines of the files that
+        `added_count` is the number of added lines. They are at the end of one file, before the lines of the files that
         are loaded later.
         """
-        # How many times the file of the added lines was loaded before this line. If it was the first and the third of
-        # three files with 10 responses each, the counts are [10, 30], and the line with the index 12 comes after one.
+        # The number of times that the file of the added lines was loaded before this line. If it was loaded as the
+        # first and third of three files with 10 responses each, the counts are [10, 30], and the line with the index 12
+        # comes after one load.
         earlier_load_count = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, line.index)
         index = line.index + added_count * earlier_load_count
         removed_before_count = bisect_left(removed_numbers_by_file.get(line.file, ()), line.number)
@@ -434,10 +440,11 @@ class Rescoring:
         `lines` are the other lines, and `removed_count` is the number of lines removed from the file. `added_per_load`
         is the number of lines added to the file for all units.
 
-        An index counts the loaded lines of the call, a number the lines of the file. If the file ends after 10
-        responses, and is loaded again until there are 20, a line added alone gets the indexes 10 and 21: the second
-        index counts the first copy, too. Both copies have the same number, the one after the file's remaining lines.
-        Removed lines keep their indexes, which no other line gets.
+        An index counts the loaded lines of the call, whereas a number counts the lines of the file. For example,
+        suppose that the file ends after 10 responses and is then loaded again, giving 20 responses. A single added line
+        gets the indexes 10 and 21, because the second index also counts the first copy. Both copies have the same
+        number, which follows the numbers of the file's remaining lines. The indexes of removed lines are not used
+        again.
         """
         file = self.editor.file_of_added_lines
         first_number = file.last_number + 1 - removed_count
@@ -453,10 +460,10 @@ class Rescoring:
         return new_lines
 
     def _texts_not_read_again(self, lines: Iterable[Response]) -> Container[str]:
-        """Return the texts of the lines in the file of added lines: an added line with such a text would not be read.
+        """Return the texts in the file of added lines: an added line with one of these texts would not be read.
 
-        The result is empty for a run with node ids, since an added line has a new node id, so that it repeats no line.
-        It is also empty in editions that read repeated lines.
+        The result is empty for a run with node ids, since an added line has a new node id and therefore never repeats a
+        line. It is also empty in editions that read repeated lines.
         """
         if self.editor.has_nodes or self._run.gold.query_set.edition.keeps_repeated_lines:
             return frozenset()
@@ -466,10 +473,11 @@ class Rescoring:
     def _check_limits(self, lines: Sequence[Response], change: Change) -> None:
         """Raise InputError if the scorer would refuse some lines when it applies the limits on justifications.
 
-        It refuses some lines of a slot that takes a single value (rule single-values). The limits are applied each time
-        that a file is loaded, to all lines loaded by then. They only depend on these lines and on the hops answered in
-        the whole run. `lines` may lack some of these hops, so that the first remaining line of each such hop is added.
-        `lines` have the indexes after the change, `_first_lines_of_hops` returns lines with the indexes before it.
+        The scorer refuses some lines of a slot that takes a single value (rule single-values). Each time a file is
+        loaded, the limits are applied to all lines loaded so far. The outcome depends only on these lines and on the
+        hops answered in the whole run. `lines` may lack some of these hops, so the first remaining line of each missing
+        hop is added. `lines` have their indexes after the change, while `_first_lines_of_hops` returns lines with their
+        indexes before the change.
         """
         rules = DiscardRules(self._run.limits, ProblemLog())
         first_lines = self._first_lines_of_hops(change)
@@ -479,7 +487,7 @@ class Rescoring:
             loaded_first_lines = [line for line in first_lines if line.index < old_line_count]
             loaded_hops = {line.query.level for line in loaded_lines}
             lines_of_other_hops = [line for line in loaded_first_lines if line.query.level not in loaded_hops]
-            # The call raises InputError if the limits cannot be applied. What it discards is not needed here.
+            # The call raises InputError if the limits cannot be applied. The discarded lines are not needed here.
             rules.apply([*loaded_lines, *lines_of_other_hops], _lines_by_node(loaded_lines), is_in_order=False)
 
     def _first_lines_of_hops(self, change: Change) -> list[Response]:
@@ -505,7 +513,7 @@ class Rescoring:
         """Return a number of loaded responses, increased by the lines that a change adds to the files loaded so far."""
         if not change.added_lines:
             return line_count
-        # How many times the file of the added lines was loaded, all of it, among these responses.
+        # The number of times that the whole file of the added lines was loaded among these responses.
         load_count = bisect_right(self.editor.file_of_added_lines.loaded_line_counts, line_count)
         return line_count + len(change.added_lines) * load_count
 
@@ -514,8 +522,8 @@ class Rescoring:
     def _score_unit(self, unit_id: str, queries: Sequence[Query], run: Run, request: _ScoringRequest) -> UnitResult:
         """Return a unit with some of its queries scored from the lines of a changed run, under the change's policy.
 
-        The runs that the same call scores before this run are scored first, since the nodes of all runs are ranked
-        together. Raises InputError if the scorer would have to stop before it has tables.
+        The earlier runs of the same call are scored first, since the nodes of all runs are ranked together. Raises
+        InputError if the scorer would have to stop before it has tables.
         """
         # Some disciplines (rules of matching lines to assessments) compare the texts of answers.
         if compares_values(run.gold.options.discipline):
@@ -543,15 +551,15 @@ class Rescoring:
         )
 
     def _score_earlier_runs(self, unit: ScoringUnit, policy: Policy, *, is_ranked: bool) -> UnitResult | None:
-        """Return the result of a unit for the run just before this one in the call; None if this run is the first.
+        """Return the result of a unit for the run just before this one in the call, or None if this run is the first.
 
-        All runs before this one are scored again in turn, since the nodes of all runs are ranked together. Raises
-        InputError if one of them cannot be scored.
+        All earlier runs are scored again in turn, since the nodes of all runs are ranked together. Raises InputError if
+        one of them cannot be scored.
         """
         result: UnitResult | None = None
         for run_id in self._run_ids_up_to_this[:-1]:
             lines_by_query = _lines_of_unit_in(unit.run, run_id, unit.id)
-            # The result to reuse is one of this run: an earlier run has other lines.
+            # The result to reuse belongs to this run; an earlier run has other lines.
             unit_of_run = replace(
                 unit, lines_by_query=lines_by_query, result_of_earlier_run=result, result_to_reuse=None
             )
@@ -564,10 +572,10 @@ class Rescoring:
     ) -> UnitResult | None:
         """Return a result of the unit from which scoring takes the assessment of each line of the changed run.
 
-        The lines then need not be matched to assessments again. Usually this is the result before the change: lines
-        with the same index have the same assessment. Returns None if all lines have to be matched again.
+        With this result, lines need not be matched to assessments again. Usually, it is the result before the change,
+        since lines with the same index have the same assessment. Returns None if all lines have to be matched again.
         """
-        # Other gold data index the judgements of answers anew, and may match lines to other assessments.
+        # New gold data index the judgements of answers again, and may match lines to other assessments.
         if run.gold is not self._run.gold:
             return None
         unit = self._unit_by_id[unit_id]
@@ -580,8 +588,8 @@ class Rescoring:
     def _with_added_assessments(self, unit: UnitResult, queries: Sequence[Query], run: Run) -> UnitResult:
         """Return a unit with the assessments of its old lines and of the lines that were added to the run.
 
-        Only the added lines are matched to the assessments of the pool, query by query. A follow-on query counts as the
-        query of the query file to which it belongs (`base_id`). The result has no labels and no tables.
+        Only the added lines are matched to the assessments of the pool, query by query. A follow-on query is treated as
+        the query of the query file that it belongs to (`base_id`). The result has no labels and no tables.
         """
         problems = ProblemLog()
         assessment_by_index = dict(unit.assessment_by_index)
@@ -597,7 +605,7 @@ class Rescoring:
         )
 
     def _added_lines_among(self, lines: Iterable[Response]) -> list[Response]:
-        """Return those lines of a changed run that come after all lines of the original run."""
+        """Return the lines of a changed run that come after all lines of the original run."""
         original_line_count = len(self._run.links.responses)
         return [line for line in lines if line.index >= original_line_count]
 
@@ -605,9 +613,9 @@ class Rescoring:
 def _may_be_in_foreign_node(line: Response, query_by_id: Container[str]) -> bool:
     """Return whether a line may belong to a node of another unit.
 
-    This is possible if its node id does not begin with a colon. After the second hop it is also possible if a query of
-    the query files has the same id as the follow-on query of the line. In the second hop, nodes have the id of their
-    parent's query. `query_by_id` has the queries of the query files by short id.
+    This is possible if its node id does not begin with a colon. After the second hop, it is also possible if a query of
+    the query files has the same id as the follow-on query that the line answers. In the second hop, it is not possible,
+    because nodes have the id of their parent's query. `query_by_id` has the queries of the query files by short id.
     """
     node_id = _written_node_id(line)
     if node_id is None:
@@ -671,7 +679,7 @@ def _raise_if_uncounted(unit: UnitResult) -> None:
 
 
 def _written_node_id(line: Response) -> str | None:
-    """Return the node id that the file has in column 9 of a line; None if the line has none."""
+    """Return the node id in column 9 of a line, as written in the file, or None if the line has no node id."""
     columns = line.text.split("\t", 9)
     if len(columns) < 9 or columns[8] == NO_NODE:
         return None
@@ -679,12 +687,12 @@ def _written_node_id(line: Response) -> str | None:
 
 
 def _with_nodes(lines: Iterable[Response], parent_node_by_query_id: dict[str, str | None]) -> list[Response]:
-    """Return lines with the full node ids that they would get if the changed files were read. Lines are in load order.
+    """Return lines, given in load order, with the full node ids that they would get if the changed files were read.
 
-    The parent of a line is the first line with the answer about which the line's query asks. The full node id of a line
-    begins with the parent's: `CS17_ENG_0001:E1` and `CS17_ENG_0001:E1:E2`. `parent_node_by_query_id` has the full node
-    id of the parent by the short id of the query: an empty text for a parent without node, None (or no entry) without
-    a parent. The parents among the lines are entered there.
+    The parent of a line is the first line with the answer that the line's query asks about. The full node id of a line
+    begins with the parent's: `CS17_ENG_0001:E1` and `CS17_ENG_0001:E1:E2`. `parent_node_by_query_id` maps the short id
+    of a query to the full node id of the parent. The value is an empty text if the parent has no node; it is None or
+    missing if there is no parent. The parents among the lines are added to it.
     """
     linked_lines: list[Response] = []
     for line in lines:
@@ -701,11 +709,12 @@ def _with_nodes(lines: Iterable[Response], parent_node_by_query_id: dict[str, st
 
 
 def _node_of(line: Response, parent_node_by_query_id: Mapping[str, str | None]) -> str | None:
-    """Return the full node id that linking gives a line; the line's present one if the file has no node id for it.
+    """Return the full node id that linking gives a line, or the line's present node if the file gives it no node id.
 
-    The full node id of a line of the second hop begins with its parent's: `CS17_ENG_0001:E1` is the prefix of
-    `CS17_ENG_0001:E1:E2`, and empty without a parent, or if the parent has no node. In all other hops the prefix is the
-    id of the query. `parent_node_by_query_id` has the nodes of parents by the short id of the follow-on query.
+    In the second hop, the full node id of a line begins with the node id of its parent: `CS17_ENG_0001:E1` is the
+    prefix of `CS17_ENG_0001:E1:E2`. The prefix is empty if there is no parent or the parent has no node. In all other
+    hops, the prefix is the id of the query. `parent_node_by_query_id` has the nodes of parents by the short id of the
+    follow-on query.
     """
     node_id = _written_node_id(line)
     if node_id is None:

@@ -27,10 +27,10 @@ LinePlace: TypeAlias = tuple[str, int]
 
 
 class RunFile(Record):
-    """A file of a run with all its lines in order, read or not.
+    """A file of a run with all its lines in order, whether they were read or not.
 
     `loaded_line_counts` has, for each time that the file was loaded, the number of responses that all files had given
-    by then. If it was loaded several times, `repeated_responses_by_number` has the several responses of a line by its
+    by then. If the file was loaded several times, `repeated_responses_by_number` has all responses of a line by its
     number. `copy_numbers_by_text` has the numbers of the lines that repeat an earlier line and are not read (rule
     lines).
     """
@@ -48,7 +48,7 @@ class RunFile(Record):
         return self.lines[-1].number if self.lines else 0
 
     def why_unreadable(self, removed_places: Container[LinePlace], added_texts: Sequence[str]) -> str | None:
-        """Return why the file could not be read without its removed lines and with added ones; None if it can be read.
+        """Return why the file could not be read after lines were removed and added, or None if it could be read.
 
         The layout of a file depends on its first line that is neither blank nor a comment. Removing this line may make
         the file unreadable, unless the whole file becomes empty: the scorer ignores empty files.
@@ -59,7 +59,7 @@ class RunFile(Record):
         has_lines = False
         for text in self._texts_after_change(removed_places, added_texts):
             if not is_blank_or_comment(text):
-                return self._why_other_layout(text)  # this line would decide about the layout
+                return self._why_other_layout(text)  # this line would determine the layout
             has_lines = True
         return f"only blank lines and comments would be left of {self.name}" if has_lines else None
 
@@ -103,7 +103,7 @@ class _LinesByFile:
         """Divide the responses, the skipped lines and the unread lines of a run among their files."""
         self._responses = _responses_of_files(links.responses)
         self._loaded_line_counts_by_file = _loaded_line_counts_by_file(links.responses)
-        # Lines without a response: skipped ones, which only create a query, and unread ones, such as repeated lines.
+        # Lines without a response: skipped lines, which only create a query, and unread lines, such as repeated lines.
         self._unscored_lines_by_file = _unscored_lines_of_files(links)
         self._unread_numbers_by_file_and_text = _unread_numbers_by_file_and_text(links.unread_lines)
 
@@ -134,7 +134,7 @@ def _unscored_lines_of_files(links: Links) -> dict[str, list[SkippedLine | Unrea
 def _unread_numbers_by_file_and_text(unread_lines: Iterable[UnreadLine]) -> dict[str, dict[str, list[int]]]:
     """Return the numbers of unread lines by the name of their file and by their text.
 
-    Lines that repeat a line of their file are among the unread lines, and have the text of that line.
+    The unread lines include lines that repeat another line of their file; they have the same text as this line.
     """
     numbers_by_file: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for line in unread_lines:
@@ -169,8 +169,8 @@ def _responses_of_files(responses: Iterable[Response]) -> _FileResponses:
 def _loaded_line_counts_by_file(responses: Sequence[Response]) -> dict[str, list[int]]:
     """Return the number of responses that had been loaded after each file, by the name of the file.
 
-    If `a.tab` with three responses is loaded before `b.tab` with two: `{"a.tab": [3], "b.tab": [5]}`. A file that is
-    loaded several times has a number for each time.
+    If `a.tab` with three responses is loaded before `b.tab` with two, the result is `{"a.tab": [3], "b.tab": [5]}`. A
+    file that is loaded several times has one number for each time.
     """
     loaded_line_counts: dict[str, list[int]] = defaultdict(list)
     for response, next_response in pairwise(responses):

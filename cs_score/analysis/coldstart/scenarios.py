@@ -70,7 +70,7 @@ class Scenarios(Record, omit_defaults=True):
 def scenarios(scored: AnalysedRun, measure: Measure) -> Scenarios:
     """Return the scores of a run in both scenarios, by the analysed measure and by all measures over all hops.
 
-    If every counted answer was assessed, these are its scores as they are.
+    If every counted answer was assessed, both scenarios have the actual scores of the run.
     """
     measure_name = str(measure)
     score_by_measure = _scores_over_all_hops(scored)
@@ -110,7 +110,7 @@ def _pessimistic_scores(scored: AnalysedRun, measure_names: Sequence[str]) -> Tr
 def _scenario_by_measure(
     score_by_measure: Mapping[str, float], pessimistic: TriedScores, optimistic: TriedScores
 ) -> dict[str, Scenario]:
-    """Return each measure in both scenarios, beside its score as it is."""
+    """Return each measure with its scores in both scenarios and its actual score."""
     scenario_by_measure: dict[str, Scenario] = {}
     for name, score in score_by_measure.items():
         scenario_by_measure[name] = Scenario(
@@ -137,7 +137,7 @@ def _unchanged_scenarios(
 
 
 def _slot_shares(scored: AnalysedRun) -> list[SlotShare]:
-    """Return for each slot the number of its counted lines, and the number and share of unassessed ones among them."""
+    """Return for each slot the number of counted lines, and the number and share of unassessed lines among them."""
     unassessed_flags_by_slot: dict[str, list[bool]] = defaultdict(list)
     for unit in scored.result.units:
         for line in counted_lines(unit):
@@ -173,9 +173,9 @@ def try_scores(score: Callable[[], AnalysedRun], measure_names: Sequence[str]) -
 
 
 def _why_score_missing(scored: AnalysedRun, measure_names: Iterable[str]) -> str | None:
-    """Return why a run has no score by the first of some measures without a score; None if it has all scores.
+    """Return why a run lacks a score, for the first of some measures without a score, or None if it has all scores.
 
-    The run is a changed one, scored to see what its scores would be.
+    The run was changed and scored again to see what its scores would be.
     """
     for measure_name in measure_names:
         if measure_name in scored.result.scores:

@@ -29,9 +29,9 @@ class ScoredLine(NamedTuple):
 class AnalysedRun(Record, eq=False):
     """A run over its gold standard, with its result under a policy.
 
-    The lines of `run` may be of several runs; `run_id` names the one meant. `stopping_error` is the error that has
-    stopped scoring before average precision, None if nothing did. `origin` and `signature` say what the scores were
-    computed from. `score_again` scores the same files under other options, if they can be read again.
+    `run` may have the lines of several runs; `run_id` is the id of this one. `stopping_error` is the error that stopped
+    scoring before average precision, or None if there was no such error. `origin` and `signature` say what the scores
+    were computed from. `score_again` scores the same files under other options, if they can be read again.
     """
 
     run: Run
@@ -56,7 +56,7 @@ class AnalysedRun(Record, eq=False):
 
     @property
     def why_unranked(self) -> str | None:
-        """The reason why the run has no average precision; None for a run with average precision."""
+        """The reason why the run has no average precision, or None if it has one."""
         edition = self.run.gold.options.edition
         if not edition.has_rankings:
             return f"edition {edition.name} has no average precision"
@@ -74,20 +74,21 @@ class AnalysedRun(Record, eq=False):
 
     @property
     def headline_remark(self) -> str | None:
-        """A sentence that says which measure replaces average precision, and why; None if nothing replaces it."""
+        """A sentence that says which measure replaces average precision, and why, or None if no measure replaces it."""
         if self.why_unranked is None:
             return None
         return substitute_remark(bool(self.run.gold.query_set.ldc_id_by_query), self.why_unranked)
 
     def measure(self, name: str | None) -> Measure:
-        """Return the measure with a name; without a name the headline measure of this run.
+        """Return the measure with a name or, without a name, the headline measure of this run.
 
-        Raises UsageError if there is no such measure, InputError if this run has no score by it.
+        Raises UsageError if there is no such measure, and InputError if this run has no score by it.
         """
         measure = self.headline if name is None else parse_measure(name)
         if measure in self.result.score_by_measure:
             return measure
-        # The error that has stopped scoring only concerns rankings: it came after the tables of counts.
+        # The error that stopped scoring only concerns rankings, since it was raised after the tables of counts were
+        # made.
         if measure.is_of_rankings and self.stopping_error is not None:
             raise self.stopping_error
         reason = self.result.undefined.get(str(measure))
@@ -101,7 +102,7 @@ class AnalysedRun(Record, eq=False):
     ) -> AnalysedRun:
         """Return the same run scored under another policy.
 
-        `limits` are other limits on justifications; None keeps the old ones. No file is read again, and lines keep
+        `limits` are other limits on justifications; None keeps the old limits. No file is read again, and lines keep
         their assessments. `with_problems` says whether a problem is recorded for every line that the limits discard.
         Raises InputError if the run cannot be scored under them.
         """
@@ -110,7 +111,7 @@ class AnalysedRun(Record, eq=False):
         run = self.run
         if limits is not None:
             run = run_under_limits(self.run, limits, with_problems=with_problems)
-        # From the old result the lines take their assessments, so that these are not looked up again.
+        # The lines take their assessments from the old result, so they need not be looked up again.
         return score_for_analysis(run, policy, self.run_id, results_to_reuse=[self.result])
 
 
@@ -119,11 +120,12 @@ def score_for_analysis(
 ) -> AnalysedRun:
     """Return one run of a call, scored under a policy.
 
-    `run` has the lines of all runs of the call, and `run_id` names the one to return; it may be None if there is only
-    one. `results_to_reuse` are results of the same lines under
-    another policy or other limits: lines keep the assessments that they have there. Raises UsageError if there are
-    several runs and none is named, InputError if the run cannot be scored. But if scoring stops at the rankings, the
-    run is returned without average precision, and with the error.
+    `run` has the lines of all runs of the call, and `run_id` names the run to return; it may be None if there is only
+    one run. `results_to_reuse` are results of the same lines under another policy or other limits, from which lines
+    take their assessments.
+
+    Raises UsageError if there are several runs and none is named, and InputError if the run cannot be scored. However,
+    if scoring stops at the rankings, the run is returned with the error and without average precision.
     """
     run_ids = list(dict.fromkeys(run.run_ids))
     chosen_id = _chosen_run_id(run_id, run_ids)
@@ -142,7 +144,7 @@ def _analysed_run(
 ) -> AnalysedRun:
     """Return a run together with its result `run_result`; `result` holds the results of all runs of the call.
 
-    `stop` is the error that has stopped scoring, None for no error. It is kept only without average precision.
+    `stop` is the error that stopped scoring, or None for no error. It is kept only if there is no average precision.
     """
     return AnalysedRun(
         run=run,
@@ -156,7 +158,7 @@ def _analysed_run(
 
 
 def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
-    """Return the id of the run to analyse: the given id, or else the id of the only run; None if there is no run.
+    """Return the id of the run to analyse: the given id or the id of the only run, or None if there is no run.
 
     Raises UsageError if there are several runs and no id is given.
     """
@@ -168,7 +170,7 @@ def _chosen_run_id(run_id: str | None, run_ids: Sequence[str]) -> str | None:
 
 
 def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> None:
-    """Raise InputError if there is no run at all, or none of this id among the runs that have lines."""
+    """Raise InputError if there is no run at all, or if no run with this id has lines."""
     if run_id is None:
         remedy = "name a run with lines"
         if result.remarks:
@@ -179,9 +181,9 @@ def _require_run(run_id: str | None, run_ids: Sequence[str], result: Result) -> 
 
 
 def _result_with_tables(stop: ScoringStopped, run_id: str | None) -> ScoredRun:
-    """Return the result that the run with this id has although scoring was stopped.
+    """Return the result of the run with this id, even though scoring was stopped.
 
-    It has tables if only its rankings failed. Otherwise the error that has stopped scoring is raised again.
+    The result has tables if only the rankings failed. Otherwise, the error that stopped scoring is raised again.
     """
     for run_result in stop.partial_result.runs:
         has_tables = bool(run_result.tables.sf.rows)  # the SF table has a row for every query with lines or classes

@@ -27,9 +27,9 @@ def count_listed_mistakes(document: Any) -> int:
 
 
 def costliest_layout(mode: Mode, count_mistakes: Callable[[Any], int] = count_listed_mistakes) -> Layout:
-    """Return the layout of the list of the costliest mistakes in texts, where values are shortened.
+    """Return the layout for the list of the costliest mistakes in texts, where values are shortened.
 
-    `count_mistakes` returns the number of all mistakes of a document, which may list only some of them.
+    `count_mistakes` returns the total number of mistakes of a document, which may list only some of them.
     """
     return Layout(
         "costliest",
@@ -45,7 +45,7 @@ def costliest_layout(mode: Mode, count_mistakes: Callable[[Any], int] = count_li
         ),
         _mistake_rows,
         min_rows=1,  # without mistakes there is no table
-        for_files=False,  # `mistakes_layout` is that of the file
+        for_files=False,  # files use `mistakes_layout`
         total=count_mistakes,
     )
 
@@ -67,15 +67,16 @@ def mistakes_layout(mode: Mode) -> Layout:
 
 
 def _mistake_rows(document: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each mistake in a document: texts by column, with values in full and in a short form.
+    """Yield a row for each mistake in a document: texts by column, with values both in full and in a short form.
 
-    The document is the analysis of a result, or the explanation of one unit. The short forms of values are longer in
-    an explanation, which has few mistakes.
+    The document is the analysis of a result or the explanation of one unit. The short forms of values are longer in an
+    explanation, which has few mistakes.
     """
     most_characters = LONGEST_LINE if isinstance(document, ExplainedUnit) else SHORT_VALUE
     for mistake in document.mistakes:
         cells: dict[str, Any] = dict(_plain_fields(mistake))
-        # The id of the unit, and its name in tables for people: "q1" and "q1 (2)" for the second unit with this id.
+        # The id of the unit and its name in tables for people, such as "q1" and "q1 (2)" for the second unit with this
+        # id.
         cells["unit"] = text_of(mistake.unit)
         cells["name"] = unit_name(mistake)
         cells["prediction"] = json_value(mistake.prediction)
@@ -91,9 +92,9 @@ def _plain_fields(mistake: EvidenceMistake) -> dict[str, str | int | float]:
 
 
 def _cells_of_values(mistake: EvidenceMistake, most_characters: int) -> dict[str, str | None]:
-    """Return the predicted value of a mistake and the one of gold, as JSON and in a short form.
+    """Return the predicted value and the gold value of a mistake, as JSON and in a short form.
 
-    The short form has at most `most_characters`.
+    The short form has at most `most_characters` characters.
     """
     return {
         "predicted": as_json(mistake.predicted),
@@ -115,16 +116,16 @@ def count_column(statistic: str) -> str:
 
 
 def as_json(value: object) -> JsonText | None:
-    """Return a value as JSON in a line; None stays None, since it means that there is no value."""
+    """Return a value as JSON on one line; None, which means that there is no value, is returned unchanged."""
     return None if value is None else json_value(value)
 
 
 def short_value_text(value: object) -> JsonText | None:
     """Return a JSON value in a short form for tables: `SUPPORT [4, 5]` for {"label": "SUPPORT", "sentences": [4, 5]}.
 
-    Other objects are written as keys and values with commas between them, lists of objects with semicolons between
-    the objects, and all other values as JSON. Objects without members are left out of a list. The text is safe to
-    print. None, for a missing value, stays None.
+    Other objects are written as keys and values separated by commas, the objects of a list are separated by semicolons,
+    and all other values are written as JSON. Objects without members are left out of a list. The text is safe to print.
+    None, which means a missing value, is returned unchanged.
     """
     if isinstance(value, dict):
         return JsonText(_object_text(value))
@@ -150,9 +151,9 @@ def _member_text(value: object) -> str:
 
 
 def shorten(text: str | None, most_characters: int) -> str | None:
-    """Return a text, shortened with "..." to at most so many characters; None stays None.
+    """Return a text, shortened with "..." to at most `most_characters` characters; None is returned unchanged.
 
-    Shortened JSON stays `JsonText`, whose backslashes tables leave as they are.
+    Shortened JSON remains `JsonText`, whose backslashes are not escaped in tables.
     """
     ellipsis = "..."
     if text is None or len(text) <= most_characters:
@@ -176,9 +177,9 @@ _LONGEST_REASON: Final = 200
 class DocumentText:
     """Writes a document about results of an evidence task as lines of text; each kind of document has a subclass.
 
-    `width` is the width of sentences and `table_width` that of tables, None if their cells are not shortened. `top` is
-    the largest number of rows of a table, None for the usual number; `is_shortened` says that the text is cut to a
-    first screen. `layouts` are those of the tables.
+    `width` is the width of sentences and `table_width` is the width of tables, or None if their cells are not
+    shortened. `top` is the largest number of rows of a table, or None for the usual number. `is_shortened` says whether
+    the text is cut to a first screen. `layouts` are the layouts of the tables.
     """
 
     def __init__(
@@ -192,14 +193,14 @@ class DocumentText:
     ) -> None:
         """Take the rules of the task (`mode`), the `layouts` of the tables and the width of the terminal, if any.
 
-        Tables have at most `top` rows. Without `top` a document that `can_be_shortened` is shortened to a screen of 40
-        lines and 80 columns.
+        Tables have at most `top` rows. Without `top`, a document that `can_be_shortened` is cut to a screen of 40 lines
+        and 80 columns.
         """
         self.mode = mode
         has_default_length = top is None
         self.is_shortened = has_default_length and can_be_shortened
-        # Without `top` sentences are as wide as a screen, even in a document of full length. Tables are only as wide in
-        # a shortened document.
+        # Without `top`, sentences are wrapped to the width of a screen, even in a document of full length. Tables are
+        # limited to this width only in a shortened document.
         self.width = prose_width(terminal_width, fits_one_screen=has_default_length)
         self.table_width = self.width if self.is_shortened else terminal_width
         self.top = top
@@ -224,8 +225,8 @@ class DocumentText:
     ) -> list[str]:
         """Return the lines of the tables that a first screen shows.
 
-        `most_rows_by_table` has the largest number of rows of each table by its name, None for all rows. The groups of
-        all dimensions are in one table; `group_order` returns their sort key.
+        `most_rows_by_table` maps the name of a table to its largest number of rows, or to None for all rows. The groups
+        of all dimensions are in one table, sorted by the key that `group_order` returns.
         """
         lines: list[str] = []
         for layout in self.layouts:
@@ -258,7 +259,7 @@ def title_of(document: Any) -> str:
 def _layout_of_all_groups(layout: Layout, group_order: Callable[[Mapping[str, Any]], float]) -> Layout:
     """Return the layout for a single table of the groups of all dimensions, instead of a table for each dimension.
 
-    The groups come in the order of `group_order`, which returns a sort key for a row: a screen shows the first ones.
+    The groups are sorted by `group_order`, which returns a sort key for a row; a screen shows the first groups.
     """
     keys = layout.shown_keys or layout.keys
     other_keys = [key for key in keys if key != layout.split_by]

@@ -63,8 +63,8 @@ class Entry:
     def __init__(self, examination: Examination, positions: Sequence[int], unit: Unit, rows: Sequence[Row]) -> None:
         """Take a prediction of an examined result; `unit` is the first unit with this prediction.
 
-        `positions` and `rows` say where all units with this prediction stand in the table of the result, and their
-        rows.
+        `positions` and `rows` are the positions and the rows of all units with this prediction in the table of the
+        result.
         """
         self._examination = examination
         self.positions = positions
@@ -101,7 +101,7 @@ class Entry:
         return self._examination.mode.correction_scorer(self._units_with(self.unit.prediction), self.rows)
 
     def without_kind(self, kind: str) -> Entry:
-        """Return the entry with all faults of a kind corrected, except those whose correction the scorer refuses."""
+        """Return the entry with the faults of a kind corrected, as far as the scorer accepts the corrections."""
         faults = [fault for fault in self.faults if fault.kind == kind]
         if not faults:
             return self
@@ -198,10 +198,10 @@ class Examination:
     # ---- Costs and the error budget
 
     def costs(self, entries: Iterable[Entry], progress: Progress = iter) -> list[MistakeCost]:
-        """Return the cost of each fault of the entries, those with the largest gain first.
+        """Return the cost of each fault of the entries, sorted by gain, the largest gain first.
 
-        Equal gains are in the order of gold; faults that cannot be corrected come last. `progress` gets the entries and
-        faults, and shows how many are done.
+        Faults with equal gains are in the order of gold. Faults that cannot be corrected come last. `progress` gets the
+        entries and faults, and shows how many are done.
         """
         sums = self.result.table.sums()
         scores = self.mode.formula(sums, divide)  # ordinary division: the sums are numbers, not arrays
@@ -249,10 +249,10 @@ class Examination:
         )
 
     def budget(self, entries: Iterable[Entry]) -> tuple[EvidenceBudgetRow, ...]:
-        """Return the error budget: a row for each kind of faults, in the order of the kinds.
+        """Return the error budget: a row for each kind of fault, in the order of the kinds.
 
         A row has the score if all faults of the kind are corrected, and the score if the faults of earlier kinds are
-        corrected, too. Faults whose correction the scorer would refuse are not corrected.
+        corrected as well. Faults whose correction the scorer would refuse are not corrected.
         """
         kinds = self.mode.kinds
         unit_rows_by_kind = {kind: self._uncorrected_rows() for kind in kinds}
@@ -294,14 +294,14 @@ class Examination:
     def groups(self, costs: Sequence[MistakeCost]) -> dict[str, tuple[EvidenceGroup, ...]]:
         """Return the groups of units by dimension, with the number and the share of their mistakes.
 
-        Each unit is in one group of a dimension. If all measures are means, there is a dimension `ASPECT`, too, with a
+        Each unit is in one group of a dimension. If all measures are means, there is also a dimension `ASPECT` with a
         group for each line of the report. `costs` are the costs of all mistakes.
         """
         groups_by_dimension: dict[str, tuple[EvidenceGroup, ...]] = {}
         groups_of_units = [self.mode.groups(unit) for unit in self.result.units]
         for dimension, positions_by_group in positions_of_groups(groups_of_units).items():
             groups_by_dimension[dimension] = self._groups_of_dimension(positions_by_group, costs)
-        # Each measure has a column of its own, whose mean it is.
+        # Each measure is the mean of a column of its own.
         all_measures_are_means = set(self.mode.measures) <= set(self.result.table.columns)
         if all_measures_are_means:
             aspects = [self._group_of_report_row(row, costs) for row in self.mode.rows]
@@ -311,9 +311,9 @@ class Examination:
     def _groups_of_dimension(
         self, positions_by_group: Mapping[str, Sequence[int]], costs: Sequence[MistakeCost]
     ) -> tuple[EvidenceGroup, ...]:
-        """Return the groups of one dimension, such as the gold label, each with its scores, mistakes and their share.
+        """Return the groups of one dimension, such as the gold label, with scores, mistakes and their share.
 
-        `positions_by_group` has the positions of the units in each group, `costs` are the costs of all mistakes.
+        `positions_by_group` has the positions of the units in each group, and `costs` are the costs of all mistakes.
         """
         mistake_counts = _count_mistakes(costs, positions_by_group)
         groups = []
@@ -346,8 +346,8 @@ class Examination:
     def _group_of_report_row(self, row: ReportRow, costs: Sequence[MistakeCost]) -> EvidenceGroup:
         """Return the group for a line of the report, with the mistakes that change one of its measures.
 
-        The measures of the line are the means of the columns of the result's table with the same names. The first of
-        them is the main measure of the line.
+        Each measure of the line is the mean of the column with the same name in the table of the result. The first
+        measure is the main measure of the line.
         """
         table = self.result.table
         totals = dict(zip(table.columns, table.sums()))
@@ -366,7 +366,7 @@ class Examination:
         )
 
     def _main_scores(self, measure: str, scores: Mapping[str, float]) -> _MainScores:
-        """Return precision, recall and F1 from the line of the report in which a measure stands.
+        """Return precision, recall and F1 from the report line that contains a measure.
 
         All three are None for a line with a single measure. `scores` has the scores by measure.
         """
@@ -375,7 +375,7 @@ class Examination:
             return _MainScores(None, None, None)
         measure_by_heading = dict(zip(self.mode.headings, row.measures))
         score_by_heading = {heading: scores[name] for heading, name in measure_by_heading.items()}
-        # The report of a task calls precision one or the other.
+        # The heading for precision depends on the task.
         precision = score_by_heading.get("prec", score_by_heading.get("precision"))
         return _MainScores(precision, score_by_heading.get("recall"), score_by_heading.get("f1"))
 
@@ -431,7 +431,7 @@ class Examination:
     def explanations(self, costs: Sequence[MistakeCost], *, with_others: bool) -> EvidenceExplanations:
         """Return explanations in words of how units were scored, for at most `MOST_UNITS` units.
 
-        These are the units with the mistakes of `costs`. If `with_others`, all other units are explained, too.
+        These are the units with the mistakes of `costs`. If `with_others`, all other units are explained as well.
         """
         steps = []
         texts = []
@@ -442,9 +442,9 @@ class Examination:
         return EvidenceExplanations(left_out=len(self.names) - len(steps), units=tuple(steps), texts=tuple(texts))
 
     def _positions_to_explain(self, costs: Iterable[MistakeCost], *, with_others: bool) -> list[int]:
-        """Return the positions of at most `MOST_UNITS` units with mistakes, and of others if `with_others`, in order.
+        """Return the sorted positions of at most `MOST_UNITS` units with mistakes, and of others if `with_others`.
 
-        Units with mistakes are preferred, and among them those with the costliest mistakes.
+        Units with mistakes are preferred, and among them the units with the costliest mistakes.
         """
         positions = [cost.position for cost in costs]  # the costs begin with the largest gain
         if with_others:
@@ -464,7 +464,7 @@ class Examination:
     def _costs_by_position(self, positions: frozenset[int]) -> dict[int, list[MistakeCost]]:
         """Return the costs of the mistakes of units by the position of the unit, for the units at these positions.
 
-        Units that share their prediction with one of them are in the result, too.
+        Units that share their prediction with one of them are also in the result.
         """
         entries = [entry for entry in self.entries if not positions.isdisjoint(entry.positions)]
         costs_by_position: dict[int, list[MistakeCost]] = defaultdict(list)
@@ -498,11 +498,11 @@ class Examination:
         return float(score)
 
     def ratio(self, key: UnitKey) -> Ratio | None:
-        """Return the examined score of a unit as a ratio; None if the unit was not scored."""
+        """Return the examined score of a unit as a ratio, or None if the unit was not scored."""
         if key not in self.row_by_key:
             return None
-        # A formula takes the function that divides as its second argument, and returns a list with a score for each
-        # measure, here one. With `Ratio` it does not divide, but returns numerator and denominator.
+        # A formula takes a division function as its second argument and returns a list with a score for each measure,
+        # here a single one. With `Ratio`, it returns numerator and denominator instead of dividing them.
         ratio: Ratio
         [ratio] = self.formula(self.row_by_key[key], Ratio)
         return ratio
@@ -540,7 +540,7 @@ def _names_by_key(units: Iterable[Unit]) -> dict[UnitKey, UnitName]:
 
 
 class _MainScores(NamedTuple):
-    """Precision, recall and F1 in a line of the report; None where the line does not have them."""
+    """Precision, recall and F1 in a line of the report; a value is None if the line does not have it."""
 
     precision: float | None
     recall: float | None
@@ -548,7 +548,7 @@ class _MainScores(NamedTuple):
 
 
 class _CorrectedRows(NamedTuple):
-    """The rows of all units without faults of a kind, and their rows without faults of this kind and all before it."""
+    """The rows of all units without the faults of a kind, and without the faults of this and all earlier kinds."""
 
     without_kind: list[Row]
     without_kinds_so_far: list[Row]
@@ -563,9 +563,10 @@ class _CorrectedEntry(NamedTuple):
 
 
 def _corrected_entries(entry: Entry, kinds: Iterable[str]) -> Iterator[_CorrectedEntry]:
-    """Yield an entry twice corrected for each kind of faults, in the order of the kinds.
+    """Yield two corrected versions of an entry for each kind of fault, in the order of the kinds.
 
-    Once only the faults of this kind are corrected, and once the faults of this kind and of all kinds before it.
+    In the first version, only the faults of this kind are corrected. In the second version, the faults of this kind and
+    of all earlier kinds are corrected.
     """
     without_kinds_so_far = entry
     for kind in kinds:
@@ -608,7 +609,7 @@ def _count_mistakes(costs: Iterable[MistakeCost], positions_by_group: Mapping[st
 
 
 def _cost_order(cost: MistakeCost) -> tuple[bool, float, int]:
-    """Return a sort key: known gains first and from largest to smallest, equal gains by the position of the unit."""
+    """Return a sort key: known gains come first, from largest to smallest; equal gains are sorted by unit position."""
     return cost.gain is None, -(cost.gain or 0.0), cost.position
 
 
