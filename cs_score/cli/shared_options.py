@@ -215,7 +215,7 @@ def _read_confidence(command_line: CommandLine) -> float:
 
 
 def _read_interval_method(command_line: CommandLine) -> IntervalMethod | None:
-    """Return the value of --interval, such as `bca`; None if it was not typed. Raises UsageError for other methods."""
+    """Return the value of --interval, such as `bca`, or None if not given. Raises UsageError for other methods."""
     method = command_line.get("--interval")
     if method is not None and method not in INTERVAL_METHODS:
         raise UsageError(f"--interval takes {_INTERVAL_METHODS_TEXT}, not {method}")
@@ -274,7 +274,7 @@ def read_measures(command_line: CommandLine) -> tuple[str, ...]:
 
 
 def read_top(command_line: CommandLine) -> int | None:
-    """Return the value of --top, the number of mistakes or units to list; None if it was not typed.
+    """Return the value of --top, the number of mistakes or units to list, or None if it was not given.
 
     Raises UsageError if the value is not a whole number above 0.
     """
@@ -282,7 +282,7 @@ def read_top(command_line: CommandLine) -> int | None:
 
 
 def whole_number(command_line: CommandLine, name: str, largest: int) -> int | None:
-    """Return the value of an option that takes a whole number from 1 to `largest`; None if it was not typed.
+    """Return the value of an option that takes a whole number from 1 to `largest`, or None if it was not given.
 
     Raises UsageError for any other value.
     """

@@ -137,7 +137,7 @@ def _kind_of_value(value_type: Any) -> str:
 
 
 def _default_text(kind: str, default: Any) -> str | None:
-    """Return the default of an option as help shows it, such as `3` or `0.5`; None if help shows none."""
+    """Return the default of an option as the help shows it, such as `3` or `0.5`, or None if it is not shown."""
     if kind == "number":
         return str(default)
     if kind == "decimal":

@@ -109,8 +109,8 @@ def _headline_rows_of_cold_start() -> list[tuple[str, str]]:
     """Return a row for each headline measure of Cold Start runs, with the situation in which it is used."""
     usual = str(default_measure(COLD_START))
     without_ldc = str(default_measure(COLD_START, has_ldc_queries=False))
-    # Edition 3.0 does not compute average precision. Runs without node ids cannot be ranked, because nodes are what is
-    # ranked.
+    # Edition 3.0 does not compute average precision. Runs without node ids cannot be ranked, because rankings consist
+    # of nodes.
     unranked = str(default_measure(COLD_START, has_rankings=False))
     unranked_without_ldc = str(default_measure(COLD_START, has_ldc_queries=False, has_rankings=False))
     return [

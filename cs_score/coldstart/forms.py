@@ -105,7 +105,7 @@ def _why_not_utf8(damaged_block: bytes, file: str, first_bytes: bytes) -> str:
 
 
 def _remedy_for_binary_file(data: bytes, file: str) -> str | None:
-    """Return the kind of a file by its first bytes, with a remedy; None if it may be text in an 8-bit encoding.
+    """Return the kind of a file by its first bytes, with a remedy, or None if it may be text in an 8-bit encoding.
 
     For a PDF the result is `it is a PDF; get the file that it was made from`.
     """
@@ -120,7 +120,7 @@ def _remedy_for_binary_file(data: bytes, file: str) -> str | None:
 
 
 def _remedy_for_zip_file(data: bytes, file: str) -> str:
-    """Return the remedy for a zip archive, or for a document of an office program, which is a zip archive, too.
+    """Return the remedy for a zip archive, or for a document of an office program, which is also a zip archive.
 
     `data` are the first bytes of the file, with the name of the first member of the archive.
     """
@@ -132,7 +132,7 @@ def _remedy_for_zip_file(data: bytes, file: str) -> str:
 
 
 def _remedy_for_compressed_file(data: bytes, file: str) -> str | None:
-    """Return the remedy for a compressed file whose name lacks the ending that says so; None for another file.
+    """Return the remedy for a compressed file whose name lacks the usual ending, or None for any other file.
 
     The remedy is a command line that renames the file: `mv run.tab run.tab.gz`. `data` are its first bytes.
     """
@@ -144,7 +144,7 @@ def _remedy_for_compressed_file(data: bytes, file: str) -> str | None:
 
 
 def _remedy_for_utf16_file(data: bytes, file: str) -> str | None:
-    """Return the remedy for a file in UTF-16, with or without a byte-order mark; None for another file.
+    """Return the remedy for a file in UTF-16, with or without a byte-order mark, or None for any other file.
 
     `data` are the first bytes of the file. Text in any other encoding has no zero bytes.
     """
@@ -241,7 +241,7 @@ def _widths_of(kind: FileKind) -> str:
 
 
 def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return what kind of file it is, such as XML or JSON, with a remedy; None if it may be a run or assessments."""
+    """Return the kind of the file, such as XML or JSON, with a remedy, or None if it may be a run or assessments."""
     if "\0" in line.text:
         return _remedy_for_utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")  # without byte-order mark and blanks
@@ -271,7 +271,7 @@ def _remedy_for_missing_tabs(line: FirstLine, edition: Edition) -> str | None:
     if "\t" in line.text:
         return None
     fewest_columns = min(len(layout.columns) for layout in SCHEMAS)
-    fewest_separators = fewest_columns - 1  # a separator stands between two columns
+    fewest_separators = fewest_columns - 1  # there is one separator between two columns
     for separator in _NAME_BY_SEPARATOR:
         if line.text.count(separator) >= fewest_separators:
             return _remedy_for_csv_line(line, separator, edition)
@@ -293,7 +293,7 @@ def _remedy_for_csv_line(line: FirstLine, separator: str, edition: Edition) -> s
 
 
 def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a line whose columns are separated by blanks; None if its words fit no layout."""
+    """Return the remedy for a line whose columns are separated by blanks, or None if its words do not fit a layout."""
     words = line.text.split()
     for layout in SCHEMAS:
         if not layout.is_known_to(edition):
@@ -374,7 +374,7 @@ def _remedy_for_column_of_later_edition(line: FirstLine, edition: Edition) -> st
 
 
 def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a NIL line, which says that a query has no answer; None for another line."""
+    """Return the remedy for a NIL line, which says that a query has no answer, or None for any other line."""
     if not is_nil_line(line.columns):
         return None
     reason = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
@@ -499,7 +499,7 @@ def _count_of_queries(text: str) -> int:
 def command_removing_blanks(file: str) -> str:
     """Return a command line that removes the blanks around document ids and offsets of a query file.
 
-    The command line writes a new file, and leaves the query file as it is.
+    The command line writes a new file, and does not change the query file.
     """
     return conversion_command(f"sed -E '{_SED_PROGRAM_TRIMMING_FIELDS}'", file, prefix="trimmed")
 

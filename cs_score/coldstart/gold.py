@@ -75,12 +75,12 @@ class DerivedValues(Struct):
 class ColdStartGold(Record, eq=False):
     """The queries and the pool of a task, ready for runs to be scored against them.
 
-    `query_set` has all queries. `hop_limit_by_id` has the highest hop that is scored of each query to score, by short
-    id, and `listed_ldc_id_by_query` the LDC id that the file of `-queries` gives for it. `links` are the lines of the
-    pool; `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are
-    answers that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all.
+    `query_set` has all queries. For each query to score, by short id, `hop_limit_by_id` has the highest hop that is
+    scored, and `listed_ldc_id_by_query` has the LDC id from the file of `-queries`. `links` are the lines of the pool.
+    `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are answers
+    that are remembered from run to run. `only_run_id` is the run whose lines are loaded, or None for all runs.
     `samples_file` is the file of resamples. `validates` says whether runs are validated before they are scored.
-    `empty_folders` are the folders that the call names although they hold nothing to load.
+    `empty_folders` are the folders that the call names although they contain nothing to load.
     """
 
     options: Options
@@ -460,8 +460,8 @@ class Run(Record, eq=False):
     """The run lines of one call, which may belong to several runs, and the gold against which they are scored.
 
     `lines_by_run_and_unit` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index`
-    has the reason why a line is beyond the limits, by the index of the line. `loaded_line_counts` has the number of
-    lines that had been loaded, for each time that the limits were applied.
+    has the reason why a line exceeds the limits, by the index of the line. `loaded_line_counts` has the number of lines
+    that had been loaded each time that the limits were applied.
     """
 
     gold: ColdStartGold
@@ -525,7 +525,7 @@ def run_under_limits(run: Run, limits: JustificationLimits, *, with_problems: bo
     """
     if limits == run.limits:
         return run
-    problems = run.problems.without(DISCARD_CODES)  # a copy: the log of the given run stays as it is
+    problems = run.problems.without(DISCARD_CODES)  # a copy, so the log of the given run is not changed
     if not with_problems:
         problems.ignored |= DISCARD_CODES
     discard_rules = DiscardRules(limits, problems)

@@ -276,16 +276,17 @@ ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
 
 
 class ClassTree(Struct):
-    """The tree of the equivalence classes of one query: the query is the root, the classes are nodes below it.
+    """The tree of the equivalence classes of one query: the query is the root, and the classes are nodes below it.
 
-    Assessments of the query may also name classes of other queries. These queries are further roots.
+    Assessments of the query may also name classes of other queries. These queries are additional roots.
 
-    - `root` is the full id of the query, `other_roots` are the full ids of other queries.
-    - `is_single_valued_by_node` says for each inner node whether the slot that is filled below it takes only one value.
+    - `root` is the full id of the query, and `other_roots` are the full ids of other queries.
+    - `is_single_valued_by_node` says, for each inner node, whether the slot that is filled below it takes only one
+      value.
     - `ldc_id_by_query` has the LDC query of each slot-filling query that was made from one. If it is not empty, the
       other roots must be among these slot-filling queries.
     - `parent_by_class` has the node above each class. A parent is added before its children.
-    - `class_count_by_node` has for each inner node the number of classes to be found below it, without wrong bins.
+    - `class_count_by_node` has, for each inner node, the number of classes to be found below it, excluding wrong bins.
     """
 
     root: str
@@ -698,9 +699,9 @@ class Tally(NamedTuple):
 class Row(Struct):
     """The responses below one inner node while they are labelled and counted.
 
-    `submitted` are all these responses. `right` and `redundant` are the responses that have the label RIGHT or
-    REDUNDANT so far. `last_right_of_each_class` has the last right response of each class: the one that competes with
-    those of other classes if the slot takes only one value.
+    `submitted` are all these responses. `right` and `redundant` are the responses that currently have the label RIGHT
+    or REDUNDANT. `last_right_of_each_class` has the last right response of each class. If the slot takes only one
+    value, this response competes with the right responses of other classes.
     """
 
     submitted: list[Response] = field(default_factory=list)

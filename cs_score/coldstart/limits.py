@@ -179,7 +179,7 @@ class DiscardRules:
         return [line for line in lines if line.index not in self.discarded_indexes]
 
     def _keep_best(self, lines: Sequence[Response], most_lines: int | None, limit: Limit) -> None:
-        """Keep the `most_lines` lines with the highest confidences, and discard the others; None keeps all lines.
+        """Keep the `most_lines` lines with the highest confidences, and discard the others. None keeps all lines.
 
         `limit` is the reason to discard them: `document` or `node`.
         """

@@ -102,11 +102,11 @@ def add_judgement(judgement_by_key: dict[JudgementKey, Judgement], key: Judgemen
 class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 16 bytes less for each answer
     """The query about one answer, and the assessments of that answer in the pool.
 
-    `id` is the short id of the query. `query` is the query that was answered, None if a query file defines a query with
-    this id. `first_assessment` is the first assessment of the answer, `accepting_assessment` the last one that accepts
-    it. `judgements` has the judgement (the assessment that counts) for each justification of the answer, by the query
-    and the answer. It is None if there are fewer than two assessments, as for most answers: a single one needs no
-    dictionary.
+    `id` is the short id of the query. `query` is the query that was answered, or None if a query file defines a query
+    with this id. `first_assessment` is the first assessment of the answer, and `accepting_assessment` is the last
+    assessment that accepts it. `judgements` has the judgement (the assessment that counts) for each justification of
+    the answer, by the query and the answer. It is None if there are fewer than two assessments, as for most answers,
+    because a dictionary is not needed for a single assessment.
     """
 
     id: str
@@ -219,10 +219,11 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `number` is the number of the line in its file,
-    from 1. `node` is the full node id (`CSX_ENG_00fb79cef8:E1`), None if the line has no node. `follow_on` is the query
-    about the answer; it is `FOLLOW_ON_PLACEHOLDER` for some lines of a run that is validated. `stored_answer` is the
-    answer if its columns had to be changed to their canonical form, or if an assessment holds the same answer. It is
-    None for all other lines, whose answer is read from the text when it is needed: this saves much memory.
+    from 1. `node` is the full node id (`CSX_ENG_00fb79cef8:E1`), or None if the line does not have a node. `follow_on`
+    is the query about the answer; it is `FOLLOW_ON_PLACEHOLDER` for some lines of a run that is validated.
+    `stored_answer` is the answer if its columns had to be changed to their canonical form, or if an assessment has the
+    same answer. It is None for all other lines. To save memory, their answers are read from the text when they are
+    needed.
     """
 
     index: int
@@ -257,9 +258,9 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
 class Assessment(Record, AnswerLine):
     """A line of an assessment file.
 
-    `is_accepted` says whether the answer was judged correct or inexact; exactly such lines have an equivalence class as
-    `value_class`. The mention types of the answer and of its class are None in layouts without them. `follow_on_id` is
-    the short id of the query about the answer.
+    `is_accepted` says whether the answer was judged correct or inexact. Only in these cases is `value_class` an
+    equivalence class. The mention types of the answer and of its class are None in layouts without mention types.
+    `follow_on_id` is the short id of the query about the answer.
     """
 
     number: int
@@ -278,7 +279,7 @@ class Assessment(Record, AnswerLine):
 class SkippedLine(NamedTuple):
     """A line that does not count, although its answer created the follow-on query with the short id `follow_on_id`.
 
-    `docid` is the document in which the value is found. `accepted_line_count` is the number of accepted lines of the
+    `docid` is the document in which the value was found. `accepted_line_count` is the number of accepted lines of the
     same kind (run lines or assessments) before this line.
     """
 
@@ -294,17 +295,18 @@ class SkippedLine(NamedTuple):
 class Links(Struct, eq=False):
     """The accepted lines of gold or of a run, with the queries that they answer and the queries about their answers.
 
-    The links of a run build on `underlying_links`, usually the links of gold, which the methods also search. Lines are
-    in load order. `follow_ons` has the follow-on queries by short id, `queries` the answered queries by full id, and
-    `lines_by_node` the run lines by full node id. `lines_without_parent` are lines of the second hop that come before
-    their parent line or have none. `is_in_order` says that every line of a later hop comes after the line with the
-    answer that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of
-    `skipped_lines`.
+    The links of a run build on `underlying_links`, usually the links of gold, which are also searched by the methods.
+    Lines are in load order. `follow_ons` has the follow-on queries by short id, `queries` has the answered queries by
+    full id, and `lines_by_node` has the run lines by full node id. `lines_without_parent` are lines of the second hop
+    that come before their parent line or do not have one. `is_in_order` says that every line of a later hop comes after
+    the line with the answer that its query is about. `skipped_follow_ons` are the short ids of the queries about
+    answers of `skipped_lines`.
 
-    `node_by_follow_on` has the node of the first run line that gives the answer of a follow-on query: an empty text if
-    the line has no node, None if no line is known to give the answer. The first `entered_line_count` run lines have
-    been entered there. `lines_awaiting_follow_on` are the run lines whose follow-on queries are not yet made.
-    `altered_indexes` are the indexes of the run lines that may have to be changed when a validated run is written.
+    `node_by_follow_on` has the node of the first run line that gives the answer that a follow-on query is about. The
+    value is an empty text if the line does not have a node, and None if no line is known to give the answer. The first
+    `entered_line_count` run lines have been entered there. `lines_awaiting_follow_on` are the run lines whose follow-on
+    queries have not been made yet. `altered_indexes` are the indexes of the run lines that may have to be changed when
+    a validated run is written.
     """
 
     query_set: QuerySet
@@ -551,7 +553,7 @@ def load_order(line: Response) -> tuple[int, int]:
 
 
 def sum_from_left(values: Iterable[float]) -> float:
-    """Return the sum of the values, added from left to right in double precision like in the reference.
+    """Return the sum of the values, added from left to right in double precision, as in the reference scorer.
 
     Since Python 3.12 the built-in `sum` compensates for rounding errors, so that its last digits may differ.
     """

@@ -111,10 +111,10 @@ class _AssessmentPositions(NamedTuple):
 
 
 class LoadingSettings(NamedTuple):
-    """How a program that prepares files for the scorer, such as a validator, wants lines to be loaded.
+    """The settings for loading lines in a program that prepares files for the scorer, such as a validator.
 
     Provenances are checked against `document_lengths`, the length of each document. `allow_comments` says that comments
-    at the ends of lines are cut off. `is_validation` says that no line will be scored, so that follow-on queries are
+    at the ends of lines are removed. `is_validation` says that no line will be scored, so that follow-on queries are
     made only when they are needed. `on_error` is called with the error of each line that cannot be linked, and loading
     continues with the next line. `after_run` is called with the `Loading` after each run file.
     """
@@ -949,7 +949,7 @@ class Loading:
 
 
 def _first_blank_column(schema: Schema, columns: Iterable[str]) -> str | None:
-    """Return the name of the first column of a line that is empty or blank, such as `VALUE`; None if no column is.
+    """Return the name of the first empty or blank column of a line, such as `VALUE`, or None if there is none.
 
     The confidence is left out: an empty one was reported as illegal and replaced by 1.0.
     """
@@ -1112,7 +1112,7 @@ def role_of(schema: Schema | None) -> str:
 
 
 def kind_of(file: Input, edition: Edition = LATEST) -> FileKind | None:
-    """Return the kind of a file, a run or assessments, according to its first line; None for an empty file.
+    """Return the kind of a file, a run or assessments, according to its first line, or None for an empty file.
 
     Raises InputError for a file of no known layout.
     """

@@ -122,10 +122,10 @@ class _AnswerSpan(NamedTuple):
 
 
 class _AnswerInDocument(NamedTuple):
-    """The properties of an answer that do not change if its offsets are shifted, wherever it is in its document.
+    """The properties of an answer that do not depend on its position in the document.
 
-    `query_id` is the full id of the query, `value` the text of the answer, `docid` its document, and `length` the
-    length of its span.
+    `query_id` is the full id of the query, `value` is the text of the answer, `docid` is its document, and `length` is
+    the length of its span.
     """
 
     query_id: str
@@ -248,7 +248,7 @@ _SUSPICIOUS_SHARE: Final = 0.25
 
 
 def _shift_of_all_offsets(run: Run, responses: Sequence[Response]) -> _CommonestShift | None:
-    """Return the shift that at least half of the responses have in common; None if there is no such shift.
+    """Return the shift that at least half of the responses have in common, or None if there is no common shift.
 
     The shift of a response is its distance from an assessed answer with the same text in the same document. `responses`
     are unassessed. Few responses with the same shift may be chance and do not count.

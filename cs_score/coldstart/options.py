@@ -232,7 +232,7 @@ class JustificationLimits(Record):
 def is_left_out(text: str | None) -> bool:
     """Return whether the value of a switch has the same effect as leaving the switch out.
 
-    That is so for None and, as in the reference, for an empty text and for `0`.
+    This is the case for None and, as in the reference scorer, for an empty text and `0`.
     """
     return text is None or text in ("", "0")
 
@@ -529,7 +529,7 @@ def _list_or_none(items: tuple[str, ...] | None) -> list[str] | None:
 
 
 def _run_ids(text: str) -> tuple[str, ...] | None:
-    """Return the run ids in the text of the switch `-runids`: `RUN1:RUN2` -> `("RUN1", "RUN2")`; None for all runs."""
+    """Return the run ids in the text of `-runids`, or None for all runs: `RUN1:RUN2` -> `("RUN1", "RUN2")`."""
     return None if is_left_out(text) else split_at_colons(text)
 
 
@@ -580,7 +580,7 @@ def _no_part(option: ScoringOption, options: Options, inputs: Sequence[InputDige
 
 
 def _name_and_value(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the name and the value of an option for a signature: `follow=3.0`; None if the value is the default.
+    """Return the name and the value of an option for a signature: `follow=3.0`, or None if the value is the default.
 
     `inputs` are the files that were read. This rule does not need them; other rules for signatures do.
     """
@@ -605,7 +605,7 @@ def _policy_part(option: ScoringOption, options: Options, inputs: Sequence[Input
 
 
 def _limits_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the limits on justifications for a signature, such as `1:3`; None if the edition has no limits."""
+    """Return the limits on justifications for a signature, such as `1:3`, or None if the edition has no limits."""
     return str(options.justifications) if options.edition.has_limits else None
 
 
@@ -716,7 +716,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
         return self.recording_rule(self, options)
 
     def signature_part(self, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-        """Return what this option adds to the signature of scores, such as `1:3`; None if it adds nothing.
+        """Return what this option adds to the signature of scores, such as `1:3`, or None if it adds nothing.
 
         `inputs` are the files that were read: the signature has the digest of a file instead of its name.
         """

@@ -316,8 +316,8 @@ _CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
 def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice: bool = False) -> str:
     """Return problems as the text for standard error.
 
-    For people, who read it on a terminal, the list is shortened. Otherwise the text is the reference program's. Some
-    calls of the reference write it `twice`.
+    For people, who read the report on a terminal, the list is shortened. Otherwise the text is the same as in the
+    reference scorer. Some calls of the reference scorer write it `twice`.
     """
     if is_for_people:
         return "".join(_shortened_report(problems))
@@ -388,8 +388,8 @@ def closing_line(errors: int, warnings: int) -> str:
 def whole_report(result: Result) -> str:
     """Return the report of a scoring that was not stopped.
 
-    As in the reference, the report contains all problems twice, and a closing line (rule report-twice). In editions
-    that write the report before they score, it contains all problems once, and no closing line.
+    As in the reference scorer, the report contains all problems twice, and a closing line (rule report-twice). In
+    editions that write the report before they score, it contains all problems once, and no closing line.
     """
     text = "".join(report_text(result.problems, result.options.edition))
     if result.options.edition.reports_before_scoring:
@@ -409,7 +409,7 @@ def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Editi
 
 
 def report_bytes(text: str, edition: Edition = LATEST) -> bytes:
-    """Return the bytes of a report as the reference writes them (rule doubly-encoded-report).
+    """Return the bytes of a report as the reference scorer writes them (rule doubly-encoded-report).
 
     Most editions encode the text to UTF-8, read each byte as a character, and encode these characters again.
     """

@@ -2,10 +2,10 @@
 A query names an entity by its entry points (mentions in documents), and the slots to fill, one for each hop: first
 `per:children`, then the `per:age` of each child.
 
-Query files are not parsed as XML, since the reference does not do so either. It takes every stretch from `<query ` to
-`</query>`, even in comments. In each stretch it reads the pairs of tags from left to right, and leaves the texts
-between them unchanged. Query ids are hashes of these texts: a parser that decodes or repairs them would give other ids.
-If a file is not well-formed XML, a remark with the message of lxml says so.
+Query files are not parsed as XML, because the reference scorer does not do so either. It takes every stretch from
+`<query ` to `</query>`, even in comments. In each stretch it reads the pairs of tags from left to right, and leaves the
+texts between them unchanged. Query ids are hashes of these texts: a parser that decodes or repairs them would give
+other ids. If a file is not well-formed XML, a remark with the message of lxml says so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _md5: Callable[[bytes], hashlib._Hash] = functools.partial(hashlib.md5, usedfors
 with contextlib.suppress(ImportError):
     _md5 = importlib.import_module("_md5").md5
 
-_NIL_NAMESPACE: Final = bytes(16)  # as in a UUID of version 3, these bytes stand before the hashed text
+_NIL_NAMESPACE: Final = bytes(16)  # as in a UUID of version 3, these bytes precede the hashed text
 
 _SLOT_FILLING_ID: Final = re.compile(r"(?:(.+)_)?([0-9a-fA-F]{10})((?:_[0-9a-fA-F]{12})*)")
 _LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
@@ -62,7 +62,7 @@ class QueryId(NamedTuple):
 
 
 def parse_query_id(text: str) -> QueryId | None:
-    """Return the parts of a query id such as `CSX_ENG_00fb79cef8_efa464516d81`; None if the text is not a query id."""
+    """Return the parts of a query id such as `CSX_ENG_00fb79cef8_efa464516d81`, or None if the text is not one."""
     match = _SLOT_FILLING_ID.fullmatch(text)
     if match is not None:
         prefix, base_id, follow_ons = match.groups()
@@ -190,9 +190,9 @@ def _read_predicate(line: str) -> Predicate:
 
 @functools.lru_cache(maxsize=4096)
 def find_predicate(slot: str) -> Predicate | None:
-    """Return the predicate of a slot such as `per:children`, None if the inventory does not have the slot.
+    """Return the predicate of a slot such as `per:children`, or None if the inventory does not have the slot.
 
-    A line feed at the end of the text is ignored, as in the reference.
+    A line feed at the end of the text is ignored, as in the reference scorer.
     """
     node_type, _, name = slot.removesuffix("\n").partition(":")
     return inventory().get((node_type, name))
@@ -865,9 +865,9 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 class Selection(NamedTuple):
     """The queries to score.
 
-    `hop_limit_by_id` has the highest hop that is scored, counted from 0, for each query by its short id. `ldc_ids` has
-    the LDC id that the file of `-queries` gives for a query. `remarks` name queries whose second hop is not scored,
-    which may be a mistake of the user.
+    `hop_limit_by_id` has the highest hop that is scored for each query, counted from 0, by the short id of the query.
+    `ldc_ids` has the LDC id that the file of `-queries` gives for a query. `remarks` mention queries whose second hop
+    is not scored, which may be a mistake by the user.
     """
 
     hop_limit_by_id: dict[str, int]
@@ -876,7 +876,7 @@ class Selection(NamedTuple):
 
 
 class _ListedQuery(NamedTuple):
-    """An item of the option `-queries`: a query id as it was written (`text`).
+    """An item of the option `-queries`, which contains a query id as it was written (`text`).
 
     If the item is a line of a file, it also has a line number, an LDC id and a hop limit: the highest hop to score,
     counted from 0. `hop_limit` is None if the line has no third column. If that column is empty, the limit is 0, and
@@ -926,7 +926,7 @@ def _is_list_file(query_selection: str) -> bool:
 
 
 class _SelectedQuery(NamedTuple):
-    """A query that an item of `-queries` selects, and the hop limits that follow.
+    """A query that is selected by an item of `-queries`, and the resulting hop limits.
 
     `hop_limit_by_id` has the highest hop to score by the short id of the query. For an LDC query that was expanded
     (replaced by a query for each of its entry points), the limits are those of the queries made from it. 0 means that

@@ -155,7 +155,7 @@ def _number_of(text: str) -> float:
 
 
 def _mean(texts: Sequence[str]) -> float:
-    """Return the mean of the numbers in texts, which are added from the first to the last, as in the reference."""
+    """Return the mean of the numbers in texts, added from the first to the last as in the reference scorer."""
     total = 0.0
     for text in texts:
         total += _number_of(text)
