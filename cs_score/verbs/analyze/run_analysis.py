@@ -161,7 +161,7 @@ def analyze(
 
 
 def _measures_of_effects(scored: AnalysedRun, analysed_measure: Measure) -> list[Measure]:
-    """Return the measures by which effects are given: the analysed one, then all others of the run over all hops."""
+    """Return the measures whose effects are given: the analysed measure, then all others of the run over all hops."""
     measures = [analysed_measure]
     for measure in MEASURES[COLD_START_MODE]:  # it has only the measures over all hops
         if measure in scored.result.score_by_measure and measure != analysed_measure:

@@ -123,7 +123,7 @@ def _unassessed_slots(analysis: RunAnalysis) -> list[SlotShare]:
 
 
 def _interval_rows(analysis: RunAnalysis) -> Iterator[Cells]:
-    """Yield the cells of each score that has an interval."""
+    """Yield the cells of the row of each score that has an interval."""
     if not analysis.intervals:
         return
     for measure, interval in analysis.intervals.scores.items():
