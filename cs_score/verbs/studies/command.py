@@ -149,7 +149,7 @@ def _plan_from_deviation(deviation: float, command_line: CommandLine, goal: Dete
 def _plan_from_systems(task_name: str, command_line: CommandLine, goal: DetectionGoal) -> PowerPlan:
     """Score the systems of a command line, and plan a test from their differences.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    Raises UsageError for invalid options, and InputError for invalid files.
     """
     task = task_named(task_name)
     measure = task.measure_of(command_line.get("--measure"))
