@@ -76,8 +76,9 @@ class BatchOptions(Record):
 class Plan(Record, kw_only=True):
     """The inputs and options with which a worker reads gold and scores runs. A plan can be pickled.
 
-    `resampling` has the settings of intervals, None for no intervals. `make_page` is the function that makes the page
-    of a run from its analysis and that of the batch from its overview; None for no pages.
+    `resampling` holds the settings for intervals, or None if no intervals are computed. `make_page` is a function that
+    creates the page of a run from its analysis, and the page of the batch from its overview. It is None if no pages are
+    created.
     """
 
     task: str

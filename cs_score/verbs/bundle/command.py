@@ -79,7 +79,7 @@ def _verb_for_platform(more_options: str, summary: str) -> Verb:
     line of its help.
     """
     return Verb(
-        # A function is called only by commands for runs: commands for evidence tasks save the work.
+        # This is a function because only commands for runs need the text; commands for evidence tasks save the work.
         usage_for_runs=partial(_usage_for_runs, more_options),
         usage_for_evidence=_usage_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,

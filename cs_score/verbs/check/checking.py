@@ -253,9 +253,9 @@ NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASUR
 class Gate(Record):
     """The limits for a run: minimum scores, how far measures may drop below a baseline, and how a drop is tested.
 
-    If there are no limits, the headline measure must not drop. With `significance`, the settings of a paired test, a
-    drop counts only if the test calls it significant. With `allows_any_baseline` the baseline may be of other gold or
-    options.
+    If there are no limits, the headline measure must not drop. `significance` holds the settings of a paired test; if
+    it is given, a drop counts only if it is significant. If `allows_any_baseline` is true, the baseline may have been
+    scored with other gold or other options.
     """
 
     minima: Sequence[Limit] = ()
@@ -428,9 +428,9 @@ def _tested_units(comparison: SystemComparison) -> _TestedUnits:
 def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, level: float) -> _Test:
     """Return the test of the difference between a run and its baseline (`pair`) under a measure.
 
-    The test has the smallest drop that it detects with a probability of 80 % (the default power of `DetectionGoal`), or
-    None if there is no such drop.
-    `test_count` is the number of tests that are made together, and `level` the level of each.
+    The result includes the smallest drop that the test detects with a probability of 80 % (the default power of
+    `DetectionGoal`), or None if no drop is detected with this probability. `test_count` is the number of tests
+    performed together, and `level` is the significance level of each.
     """
     power_analysis = power_analysis_of(pair)  # None if the difference is the same on each unit, such as 0
     has_differences = power_analysis is not None

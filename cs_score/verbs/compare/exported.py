@@ -1,6 +1,6 @@
 """Read the tables that evaluation frameworks export: delimited tables, JSON lines, and the rows of trec_eval. Each row
-is about a unit, such as a question. A file may have other names for the columns than we have (`COLUMNS`):
-`name_in_file_by_column` is then `{"unit": "doc_id", "score": "metrics.acc"}`.
+is about a unit, such as a question. The column names of a file may differ from ours (`COLUMNS`). In this case,
+`name_in_file_by_column` maps our names to those of the file: `{"unit": "doc_id", "score": "metrics.acc"}`.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ def read_names(text: str) -> dict[str, str]:
 
 
 def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Delimited:
-    """Return an exported table with our names of its columns, such as `unit`, `system` and `score`.
+    """Return an exported table with its columns renamed to our names, such as `unit`, `system` and `score`.
 
-    The file is a table with tabs or commas, JSON lines if its name ends in `.jsonl`, or has TREC's rows, which have no
-    header. `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`.
-    Raises InputError with the line if the file is none of these, or lacks one of the named columns.
+    The file may be a table with tabs or commas, a file of JSON lines if its name ends in `.jsonl`, or a file with the
+    rows of trec_eval, which have no header. `name_in_file_by_column` maps our column names to the names used in the
+    file, such as `{"score": "metrics.acc"}`. Raises InputError, with the line number, if the file has another format or
+    if one of the named columns is missing.
     """
     if name_without_compression(name_of(file)).endswith(".jsonl"):
         return _read_json_lines(file, name_in_file_by_column)
@@ -50,7 +51,7 @@ def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Del
     if not name_in_file_by_column:
         return table
     renamed_table = replace(table, columns=_rename_columns(table, name_in_file_by_column))
-    # In a table with a column `score` no column is a system: columns without our names are left out.
+    # If a table has a column `score`, its other columns are not systems. Columns that we have no name for are left out.
     if "score" in renamed_table.columns:
         return _drop_other_columns(renamed_table)
     return renamed_table
@@ -175,11 +176,11 @@ class _JsonLine(NamedTuple):
 
 
 def _read_json_lines(file: Input, name_in_file_by_column: Mapping[str, str]) -> Delimited:
-    """Return a file of JSON lines as a table with our columns. Columns that its first line lacks are left out.
+    """Return a file of JSON lines as a table with our columns. Columns missing from its first line are left out.
 
-    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`. A name with
-    dots leads into nested objects. True and false become 1 and 0. Raises InputError for a line that is no object or
-    lacks a column, and for a file without lines.
+    `name_in_file_by_column` maps our column names to the names used in the file, such as `{"score": "metrics.acc"}`. A
+    name with dots refers to a member of a nested object. True and false become 1 and 0. Raises InputError if a line is
+    not an object or a column is missing, or if the file has no lines.
     """
     with open_source(file) as source:
         file_name = source.name
@@ -227,10 +228,10 @@ def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
 
 
 def _columns_of_line(line: _JsonLine, name_in_file_by_column: Mapping[str, str], file_name: str) -> list[str]:
-    """Return our names of the columns that the first line of a file has: `["unit", "score"]`.
+    """Return our names for the columns found in the first line of a file, such as `["unit", "score"]`.
 
-    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`. Raises
-    InputError if the line lacks the unit, the score, or one of the columns in `name_in_file_by_column`.
+    `name_in_file_by_column` maps our column names to the names used in the file, such as `{"score": "metrics.acc"}`.
+    Raises InputError if the unit, the score, or one of the columns in `name_in_file_by_column` is missing.
     """
     columns = []
     for column in COLUMNS:

@@ -1,6 +1,6 @@
-"""Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed. A
-line is placed in an equivalence class by its assessment, and counted in a row of the tables. An LDC query has several
-entry points, each of them a query. A full node id begins with its query: `CS14_0001:E1`.
+"""Index a scored run for explanations of its lines, queries, classes and nodes. The indexes are built on first use. The
+assessment of a line determines its equivalence class, and the line is counted in a row of the tables. An LDC query has
+several entry points, each of which is a query. A full node id begins with its query: `CS14_0001:E1`.
 """
 
 from __future__ import annotations
@@ -373,9 +373,9 @@ class _LdcRows:
 class IndexedRun:
     """A scored run to explain: its queries, lines and problems, and the effects of changes on its scores.
 
-    If nothing could be scored, `fatal_error` is the error, and there are no rows and perhaps no units. `measure` is the
-    main measure by which effects are given, None if there are no scores; `measures` are all such measures. `files` are
-    the run files by name, `unit_by_id` the results of units, and `nodes` the nodes of the run.
+    If nothing could be scored, `fatal_error` holds the error, and there are no rows and possibly no units. Effects are
+    given for each measure in `measures`. The main one is `measure`, which is None if there are no scores. `files` holds
+    the run files by name, `unit_by_id` the results of the units, and `nodes` the nodes of the run.
     """
 
     def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:
