@@ -140,8 +140,8 @@ def _with_remote_inputs(value: Any, *, ships_inputs: bool) -> Any:
 class PreparedGold:
     """The gold that a plan has read, against which runs are scored. Scoring a run does not change it.
 
-    `digests` has the digest of each input that all runs share. `problem_occurrences` are the problems of these
-    inputs with details, if the plan wants them.
+    `digests` holds the digest of each input that is shared by all runs. `problem_occurrences` lists the problems of
+    these inputs in detail, if the plan asks for them.
     """
 
     plan: Any

@@ -261,8 +261,8 @@ class _FileDigest:
     def _update_in_first_line(self, block: bytes) -> None:
         """Add a block of a file `.params` that begins inside its first line.
 
-        The first line is held back until it is complete. If it is the time of the call, it is left out of the SHA-256.
-        A file may also end inside its first line; `written_file` deals with that.
+        The first line is held back until it is complete. If it holds the time of the call, it is left out of the
+        SHA-256. A file may also end before its first line is complete; this case is handled by `written_file`.
         """
         part_of_line, line_feed, rest = block.partition(b"\n")
         self._first_line += part_of_line
@@ -324,10 +324,10 @@ def _read_record(path: str) -> Outcome:
 
 
 def _is_as_written(outcome: Outcome, record_json: Mapping[str, object]) -> bool:
-    """Return whether the record of a run is as a batch wrote it; `outcome` was read from its JSON.
+    """Return whether the record of a run is exactly as a batch wrote it. `outcome` was read from its JSON.
 
-    Raises InputError or ValueError for findings in a form that no batch has written. The caller treats such a record
-    as a changed one, too.
+    Raises InputError or ValueError if the findings have a form that a batch never writes. The caller also treats such a
+    record as modified.
     """
     if not outcome.origin or outcome.digest != digest_of_record(record_json):
         return False

@@ -134,9 +134,9 @@ OutcomesFuture: TypeAlias = Future[list[ScoredInBatch]]
 class Backend:
     """The processes that score runs.
 
-    `most_jobs_at_once` is the number of jobs that are handed out at the same time. `death_errors` are the exceptions of
-    a future whose worker died. If it `retries_crashed_jobs`, it tries such a job again itself before it reports the
-    error.
+    `most_jobs_at_once` is the number of jobs that are handed out at the same time. `death_errors` are the exceptions
+    that a future raises if its worker died. If `retries_crashed_jobs` is true, the backend itself retries the job of a
+    dead worker before it reports the error.
     """
 
     most_jobs_at_once: int

@@ -162,8 +162,8 @@ def _folder_of_metadata(files: Iterable[str]) -> str | None:
 def _find_distribution(package: str) -> metadata.Distribution:
     """Return the installation of a package (a distribution, as Python calls it): its version, files and requirements.
 
-    The installation that pip has made is preferred to a folder with sources on Python's path. Raises InputError if the
-    package is not installed.
+    An installation made by pip takes precedence over a source folder on Python's path. Raises InputError if the package
+    is not installed.
     """
     distributions = list(metadata.distributions(name=package))
     for distribution in distributions:

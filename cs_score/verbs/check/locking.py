@@ -51,7 +51,7 @@ def write_lock(task: str, command_line: CommandLine) -> int:
     minima = _read_minima(command_line)
     path = command_line.text("--write-lock", "")
     planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
-    # Raises an error if the file cannot be written. This comes first, as reading gold may take long.
+    # Raises an error if the file cannot be written. This is checked first because reading gold may take a long time.
     command_line.plan(planned_outputs)
     conditions = conditions_of(task, command_line, message_if_run_given="--write-lock comes before there is a run")
     lock = locks.make_lock(conditions, minima)
@@ -123,8 +123,8 @@ def _conditions_of_runs(command_line: CommandLine, *, message_if_run_given: str)
 def _assessment_files(runs: Runs, message_if_run_given: str) -> Sequence[Input]:
     """Return the files of assessments among the files of a command line.
 
-    `message_if_run_given` is the start of the error message if the command line names a run, or empty if it may name
-    one. Raises UsageError for a refused run, and if there are no queries or no assessments.
+    If the command line must not name a run, `message_if_run_given` is the start of the error message. It is empty if a
+    run is allowed. Raises UsageError if a run is given but not allowed, or if there are no queries or no assessments.
     """
     if not runs.query_files:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")

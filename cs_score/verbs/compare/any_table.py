@@ -166,8 +166,8 @@ class _TableReader:
     def add(self, table: Delimited, system: str) -> None:
         """Add the numbers and clusters of a table. The numbers belong to `system` unless the table names its systems.
 
-        The lines of rows called `all`, which have totals, are only noted. Raises InputError for a text that is no
-        number, a number out of range, and a unit that was added before.
+        Rows called `all` hold totals, so that only their line numbers are recorded. Raises InputError if a text is not
+        a number, if a number is out of range, or if a unit has already been added.
         """
         has_samples = has_row_per_sample(table)
         for line, key, fraction in _read_cells(table, system, has_samples=has_samples):
@@ -233,10 +233,11 @@ def read_table(files: Sequence[Input], name_in_file_by_column: Mapping[str, str]
 
     A table has either a column for each system or a row for each score; docs/statistics/any-table.md describes both
     layouts. `name_in_file_by_column` maps our column names to the names used in the files, such as
-    `{"score": "accuracy"}`. If a unit has several scores, they are treated as samples and averaged. The score of a system is the
-    sum of its numerators divided by the sum of its denominators, which are 1 for plain scores. Rows for a unit called
-    `all` are ignored, because trec_eval uses them for the means over all units. Raises InputError, with the line
-    number, if a cell is missing or is not a number, if a number is too large or too small, or if a unit occurs twice.
+    `{"score": "accuracy"}`. If a unit has several scores, they are treated as samples and averaged. The score of a
+    system is the sum of its numerators divided by the sum of its denominators, which are 1 for plain scores. Rows for a
+    unit called `all` are ignored, because trec_eval uses them for the means over all units. Raises InputError, with the
+    line number, if a cell is missing or is not a number, if a number is too large or too small, or if a unit occurs
+    twice.
     """
     reader = _TableReader()
     digests: list[InputDigest] = []
@@ -336,7 +337,7 @@ def _read_samples(table: Delimited, system: str) -> Iterator[_Cell]:
     """Yield the number in each row of a table with a row for each sample: the score of one answer to a unit.
 
     A unit has several rows if a system has answered it several times. The numbers belong to `system` unless the table
-    has a column with the system.
+    has a column that names the system.
     """
     optional_columns = _optional_columns(table)
     for line, (unit, score_text, *texts) in table.cells_of("unit", "score", *optional_columns):

@@ -132,7 +132,7 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
     outputs = command_line.plan(options.PER_UNIT.outputs(unit_file))  # raises an error if it cannot be written
     outputs.remove_earlier_files()  # if scoring fails, no file of an earlier call is left
     systems = inputs.score_all()
-    # The user may name the baseline by its file. These settings have its name among the systems instead.
+    # The user may give the file of the baseline. In these settings, it is replaced by the name of the system.
     resampling_with_baseline = systems.with_baseline(resampling)
     document = comparison.compare(
         task, systems.results, resampling_with_baseline, **_comparison_arguments(command_line)

@@ -60,9 +60,10 @@ class _MixedOptions(Options):
 def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
     """Return the rules in which the editions of A and B differ, with the rows of A that each rule changes on its own.
 
-    Rules that change no row are left out, unless A could not be scored with them: such a rule has the reason. The last
-    element has no rule. Its rows differ between A and B, but none of the rules changes them alone. The list is empty if
-    A cannot be scored again, or if both follow the same edition.
+    Rules that do not change any row are left out, unless A could not be scored with them; in this case, they give the
+    reason. The last element of the list does not belong to a rule. It holds the rows that differ between A and B but
+    are not changed by any single rule. The list is empty if A cannot be scored again, or if A and B follow the same
+    edition.
     """
     if a.score_again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []

@@ -86,7 +86,7 @@ class _GroupSummands(NamedTuple):
 def group_shares(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> dict[str, list[GroupShare]]:
     """Return the contributions of groups to the difference, by dimension. The groups are sorted by name.
 
-    The rows of the measure's table are grouped by slot, hop and entity type. For micro averages, the lines are also
+    The rows of the measure's table are grouped by slot, hop and entity type. For micro averages, their lines are also
     grouped by each dimension in which the lines of a row may differ. Some dimensions are known only for the lines of a
     run (`DIMENSIONS_OF_RUNS_ONLY`). Groups in these dimensions have contributions, but they have no scores under
     measures that depend on the number of classes.

@@ -104,10 +104,10 @@ class _PlacedLine(NamedTuple):
 
 
 def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Category | None:
-    """Return step 5 of a line: its category with the reason for it; None if its query was not counted.
+    """Return step 5 of a line: its category and the reason for it, or None if its query was not counted.
 
-    Three rules are tried before the assessment: on wrong parents, on nodes without a name, and on duplicates. The first
-    of them that applies decides.
+    Three rules take precedence over the assessment: the rules on wrong parents, on nodes without a name, and on
+    duplicates. The first rule that applies determines the category.
     """
     labels = indexed_query.labels.get(line.index, ())  # every counted line has labels
     if indexed_query.placement is None or not labels:
@@ -220,10 +220,10 @@ def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
 
 
 def _why_parent_not_right(parents: Sequence[Response], indexed_run: IndexedRun) -> Reason:
-    """Return why the parents of a line do not make its answer count as right, with the place of the first parent.
+    """Return the reason why a line does not count as right because of its parents, with the place of the first parent.
 
-    The parents are the lines that give the answer which the query of the line asks about, in load order. Only the first
-    one decides.
+    The parents are the lines that give the answer that the query of the line asks about, in load order. Only the first
+    parent matters.
     """
     if len(parents) == 1:
         phrase_for_parent = "its parent"
@@ -306,8 +306,8 @@ def _node_in_words(line: Response) -> str:
 def _why_line_is_no_name(assessment: Assessment, edition: Edition) -> str:
     """Return why the line with this assessment does not count as right, in an edition that decides line by line.
 
-    Its answer is a description (mention type NOM) although its class has a name, or it has no mention type although
-    other answers of the row have one.
+    Either the answer is a description (mention type NOM) although its class has a name, or it has no mention type
+    although other answers of the row have one.
     """
     if assessment.value_mention is None:
         return "not right: the pool has mention types for other answers of the row, and none for this one"

@@ -74,10 +74,10 @@ def explain(
 
 
 def _explanation_of_run(indexed_run: IndexedRun, measure_name: str) -> document.RunExplanation:
-    """Return the explanation of a run with its scores only; other parts are added later.
+    """Return an explanation that contains only the scores of a run. The other parts are added later.
 
-    The score is by the measure of the run, whose name is `measure_name`; effects are given by it, too. A run without
-    scores has no measure, and only the name is shown.
+    Both the score and the effects are given for the measure of the run, which is called `measure_name`. If the run has
+    no scores, it has no measure, and only the name is shown.
     """
     scored = indexed_run.scored
     signature = scored.signature

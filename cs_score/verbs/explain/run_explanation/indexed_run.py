@@ -218,8 +218,8 @@ class IndexedQuery:
     def explained_rows(self) -> Mapping[str, Sequence[Counted]]:
         """The explanations of rows, by the name of the row in the SF table, such as `CS14_0001:2`.
 
-        A row of the SF table is explained by its own counts. If the query is an entry point of an LDC query, the rows
-        of the tables LDC-MAX and LDC-MEAN that its counts go into follow.
+        Each row of the SF table is explained by its own counts. If the query is an entry point of an LDC query, the
+        explanation is followed by the rows of the tables LDC-MAX and LDC-MEAN that include these counts.
         """
         row_by_name = {tally.name: tables.counted_row(tally.name, tally.counts) for tally in self.result.tallies}
         explained_rows = {}

@@ -48,8 +48,8 @@ def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
 def _answered_in_words(counts: Counts) -> str:
     """Return the number of answered lines as a sum: `(3 + 1)` for right and wrong lines.
 
-    Some lines may count as neither right nor wrong, or as both. Right plus wrong is then not the number of answered
-    lines, and the result is `(5 - 1)`: the submitted lines without the ignored ones.
+    If some lines count as neither right nor wrong, or as both, this sum is not the number of answered lines. In this
+    case, the result is a difference such as `(5 - 1)`: the number of submitted lines minus the number of ignored lines.
     """
     if counts.right + counts.wrong == counts.answered:
         return f"({counts.right} + {counts.wrong})"
@@ -166,10 +166,10 @@ class NodeExplainer:
         return ranks_by_name
 
     def _taken_classes(self, placed_node: _PlacedNode) -> dict[str, str]:
-        """Return the classes of a node's lines that other nodes are mapped to, each with the name of that other node.
+        """Return the classes of a node's lines that are mapped to other nodes, each with the name of the other node.
 
-        For the class `CS14_0001:2` and the node `E1`: `{"CS14_0001:2": "CS14_0001:E1"}`. Only one node is mapped to a
-        class; the other nodes do not find it.
+        For example, the result is `{"CS14_0001:2": "CS14_0001:E1"}` if the class `CS14_0001:2` is mapped to the node
+        `E1`. Only one node is mapped to each class, and the class does not count as found by any other node.
         """
         node_by_taken_class: dict[str, str] = {}
         for class_name in placed_node.lines_by_class:
