@@ -242,8 +242,7 @@ def _read_template(name: str) -> str:
 
 
 class StartingKit(Record):
-    """What participants receive at the start: a text on how to hand in, a sample submission, and the wheels of the
-    scorer.
+    """What participants get at the start: how to hand in, a sample submission, and the wheels of the scorer.
 
     `submission_format` is a sentence that describes the files to hand in. `wheels` holds the wheels that are not
     available from a package index.
@@ -282,8 +281,8 @@ class StartingKit(Record):
     def _files_of_all_platforms(self, how_to_hand_in: str, sentences_on_results: str) -> dict[str, bytes]:
         """Return the files of the starting kit, by name: a description, the sample submission, and the wheels.
 
-        Two parts of the description differ between platforms: the sentence `how_to_hand_in`, and `sentences_on_results`, which
-        describe what the platform shows to participants after a submission.
+        Two parts of the description differ between platforms: the sentence `how_to_hand_in`, and
+        `sentences_on_results`, which describe what the platform shows to participants after a submission.
         """
         version = self.settings.origin.version
         measures = ", ".join(self.settings.measures)

@@ -145,9 +145,9 @@ class _Cell(NamedTuple):
 
 
 class _TableReader:
-    """Collects the numbers of several tables, which are added one after the other. If a system answers the same unit
-    several times, each of these answers is a sample with its own score.
+    """Collects the numbers of several tables, which are added one after the other.
 
+    If a system answers the same unit several times, each of these answers is a sample with its own score.
     `has_measure_column` says whether one of the tables names its measures. `clusters` are the groups of units that are
     drawn together, if a table has any.
     """
