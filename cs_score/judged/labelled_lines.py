@@ -226,7 +226,7 @@ class _Reader:
         """Raise InputError, with the first such line, if a line that was read lacks a label.
 
         Either all lines or no lines may have a label. If `needs_label` is true, all lines must have one. A table
-        without a column of labels is accepted even then, because `pairing` reports it with a better message.
+        without a column of labels is accepted all the same, because `pairing` reports it with a better message.
         """
         should_have_labels = self._has_some_label() or (needs_label and self._has_column("label"))
         has_line_without_label = "" in self._count_by_label

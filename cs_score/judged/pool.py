@@ -404,7 +404,7 @@ class Pool(Mode):
     def scenarios(self, units: Sequence[Unit]) -> Iterator[tuple[str, str, Sequence[Unit]]]:
         """Yield the name, the assumption and the units of two scenarios for the answers that nobody has assessed.
 
-        In the first scenario all of these answers are wrong, in the second one all are right. There is no scenario if
+        In the first scenario all of these answers are wrong, and in the second all are right. There is no scenario if
         every answer has an assessment.
         """
         has_unassessed_answer = any(unassessed_lines(unit.prediction, unit.gold) for unit in units)

@@ -109,7 +109,7 @@ class JudgedTable:
     def _format_of_file(self, first_line: str) -> str:
         """Return the format of the file, such as ".csv", from the ending of its name.
 
-        Standard input and objects in memory have no name, so that their first line decides. Raises InputError for a
+        Standard input and objects in memory do not have a name, so their first line decides. Raises InputError for a
         name with any other ending.
         """
         if self.name in ("-", "<gold>", "<predictions>"):
@@ -194,7 +194,7 @@ class JudgedTable:
     def _read_header(self, rows: Iterator[tuple[int, list[str]]]) -> None:
         """Take the first row from `rows`, which is the header, and set `columns` and `group_columns`.
 
-        Raises InputError if there is no row, and if the header names a column twice or lacks a required one.
+        Raises InputError if there are no rows, or if the header names a column twice or lacks a required column.
         """
         header = next(rows, None)
         if header is None:
@@ -410,7 +410,7 @@ def _csv_cells(file: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]
 
 
 def _tsv_cells(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line of TSV, without blank lines; quotes have no meaning."""
+    """Yield the number and the cells of each line of TSV, without blank lines; quotes are ordinary characters."""
     for line_number, text in enumerate(lines, start=1):
         row = text.removesuffix("\n").removesuffix("\r")
         if row:

@@ -22,7 +22,7 @@ from cs_score.base.runtime import Late
 if TYPE_CHECKING:
     from lxml import etree
 else:
-    etree = Late("lxml.etree")  # a batch without pages has no use for it
+    etree = Late("lxml.etree")  # a batch without pages does not need it
 
 WIDTH: Final = 420.0
 """Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""
@@ -331,7 +331,7 @@ def _number(value: float) -> str:
 
 
 def _rounded(value: float, decimals: int) -> float:
-    """Return a number rounded to some decimals; zero has no minus sign."""
+    """Return a number rounded to some decimals; zero is returned without a minus sign."""
     return round(value, decimals) + 0.0  # adding 0.0 turns minus zero into zero
 
 

@@ -70,7 +70,7 @@ def _key_of_class(missed_class: Any) -> str:
 def _entries_of_queries(explanations: Any) -> dict[str, ExpandableEntry]:
     """Return the entries of queries by keys such as "query CS14_0001".
 
-    Below the entry of a query are its missed classes and its lines; beside them is a chart of its precisions.
+    The missed classes and the lines of a query are below its entry, next to a chart of its precisions.
     """
     line_keys_by_query = _keys_by_query(explanations.lines, _key_of_line)
     class_keys_by_query = _keys_by_query(explanations.classes, _key_of_class)

@@ -566,7 +566,7 @@ def validate_runs(
 def _split_by_kind(file: Input) -> tuple[list[Input], list[Input]]:
     """Return the run files among the members of a folder, and the other members, such as assessments.
 
-    A file that is no folder is its own only member. Raises InputError for a file that cannot be read.
+    A file that is not a folder is its own only member. Raises InputError if a file cannot be read.
     """
     run_files: list[Input] = []
     other_files: list[Input] = []

@@ -131,8 +131,8 @@ def _places_by_file(
 ) -> dict[str, list[_PlaceOfAnswer]]:
     """Return the places of answers by the path of the file with the text of their document: `{"ENG_1.txt": [...]}`.
 
-    Answers whose document has no file, and answers without a valid place, are left out. `layouts` has the layout of
-    each file of lines.
+    Answers whose document does not have a file and answers without a valid place are left out. `layouts` has the layout
+    of each file of lines.
     """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:

@@ -244,7 +244,7 @@ def exact_statistics(matrices: Sequence[ArrayLike], cluster_design: ClusterDesig
     each system. If units are drawn in clusters (`cluster_design`), the rows of the units of each cluster are added up,
     and the clusters are the units of the result.
 
-    Raises InputError if there is no unit, if a value is not finite, or if a sum would overflow. Raises ValueError if
+    Raises InputError if there are no units, if a value is not finite, or if a sum would overflow. Raises ValueError if
     the matrices differ in shape.
     """
     statistics = _stack_systems(matrices)  # (units, systems, k)
@@ -333,10 +333,10 @@ def _split_into_integers(statistics: Floats, layout: _IntegerLayout) -> Floats:
 def _stack_systems(matrices: Sequence[ArrayLike]) -> Floats:
     """Return the matrices (units, k) of systems as one array (units, systems, k).
 
-    Raises InputError if there is no unit, ValueError for matrices of different shapes.
+    Raises InputError if there are no units, and ValueError if the matrices have different shapes.
     """
     arrays = [np.asarray(matrix, dtype=np.float64) for matrix in matrices]
-    if any(len(array) == 0 for array in arrays):  # an empty list of rows has no columns either
+    if any(len(array) == 0 for array in arrays):  # an empty list of rows does not have columns either
         raise InputError("there is no unit to resample")
     if arrays[0].ndim != 2 or arrays[0].shape[1] == 0:
         raise ValueError("statistics come as a matrix, units by statistics")

@@ -42,7 +42,7 @@ def kappa(pairs: Iterable[JudgmentPair]) -> float | None:
 
     kappa = (p_o - p_e) / (1 - p_e), where p_o is the share of answers that both assessors judge alike, and p_e the
     share that they would judge alike by chance. `[("C", "C"), ("W", "W"), ("C", "W"), ("W", "C")]` gives 0.0, because
-    the judgments agree as often as by chance. Returns None if there is no answer, or if all judgments are the same.
+    the judgments agree as often as by chance. Returns None if there are no answers, or if all judgments are the same.
     """
     judgments = list(pairs)
     answer_count = len(judgments)
@@ -69,8 +69,8 @@ def kappa_limits(pairs_by_unit: Mapping[str, Sequence[JudgmentPair]], resampling
     """Return percentile bootstrap limits of Cohen's kappa of two assessors.
 
     `pairs_by_unit` has the judgments of all answers of each unit, by the id of the unit. Resamples draw units, with all
-    their answers. Resamples in which all judgments are the same have no kappa and are left out. There are no limits for
-    a single unit.
+    their answers. Resamples in which all judgments are the same do not have a kappa and are left out. There are no
+    limits for a single unit.
     """
     if len(pairs_by_unit) < 2:
         return AssessorLimits(None, None)

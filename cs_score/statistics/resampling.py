@@ -154,7 +154,7 @@ class ResampledSystems:
     def resampled_scores(self) -> Floats:
         """The scores in each of N resamples: (measures, systems, N). A score of 0/0 is NaN.
 
-        In a resample all systems have the same units, so that the scores of two systems can be subtracted.
+        In each resample, all systems have the same units, so the scores of two systems can be subtracted.
         """
         system_count, measure_count = self.observed_scores.shape
         resampled: Floats = np.empty((measure_count, system_count, self.settings.resamples))

@@ -1,4 +1,4 @@
-"""Settings of resampling, families of tests, and the notes that readers must see beside the numbers. A resample draws
+"""Settings of resampling, families of tests, and the notes that readers must see next to the numbers. A resample draws
 units of a test set, or clusters of units, at random. A family is the set of pairs of systems that are tested together.
 
 This module checks settings and writes notes. Importing it does not load numpy.
@@ -492,7 +492,7 @@ def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
 
 
 def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
-    """Return a note that names the groups of systems that are nearly the same. Without groups the result is empty."""
+    """Return a note that names the groups of systems that are nearly the same; empty if there are no groups."""
     names = "; ".join([", ".join(group) for group in groups])
     if not names:
         return ()

@@ -162,8 +162,8 @@ def score_with_limits(score: SampleScore, confidence: float, largest_score: floa
 def difference_with_limits(first: SampleScore, second: SampleScore, confidence: float) -> Estimate:
     """Return the estimated score of the second run minus that of the first, with normal limits.
 
-    `confidence` is in percent: `95.0`. Both scores are estimated from the same sample, so that the errors of answers
-    that both runs give cancel out.
+    `confidence` is in percent: `95.0`. Both scores are estimated from the same sample, so the errors of answers that
+    both runs give cancel out.
     """
     terms = [_Term(-1.0, first), _Term(1.0, second)]
     return _estimate_of_sum(terms, confidence, smallest=-math.inf, largest=math.inf)

@@ -79,8 +79,8 @@ class UnitTable(Record, dict=True):
     def sums(self) -> tuple[float, ...]:
         """Return the sum of each column, added from the first row to the last. Sums of integers are integers.
 
-        Python's `sum` is not used: since Python 3.12 it compensates for rounding errors, so that scores would depend on
-        the version of the interpreter.
+        Python's `sum` is not used: since Python 3.12 it compensates for rounding errors, so scores would depend on the
+        version of the interpreter.
         """
         return self._sums
 
@@ -243,9 +243,9 @@ class Clusters(Record):
     strata: dict[str, str] = field(default_factory=dict)
 
     def design(self, units: Sequence[str]) -> ClusterDesign | None:
-        """Return how units are drawn in clusters, given the ids of the units.
+        """Return the design of the clusters in which units are drawn, given the ids of the units.
 
-        Returns None if every unit is a cluster of its own and there is only one stratum: such units are drawn
+        Returns None if every unit is its own cluster and there is only one stratum, because the units are then drawn
         individually. Raises InputError if a unit has no cluster.
         """
         self.require_clusters(units)

@@ -163,7 +163,7 @@ class Table(Record):
     def parts(self) -> Iterator[Table]:
         """Yield a table for each value of the column `split_by`, with the rows of this value.
 
-        A layout without such a column gives the table itself.
+        If the layout does not have this column, the only part is the table itself.
         """
         if not self.layout.split_by:
             yield self
@@ -516,7 +516,7 @@ def _markdown_cell(value: Value, column: Column) -> str:
 def latex(table: Table, most_rows: int | None = None) -> Iterator[str]:
     """Yield the lines of a table as a LaTeX `tabular` for the package booktabs.
 
-    `most_rows` is the largest number of rows, None for all.
+    `most_rows` is the largest number of rows, or None for all.
     """
     shown_columns, rows = table.for_people(most_rows)
     are_numbers = _are_numbers(shown_columns, rows)
@@ -699,7 +699,7 @@ def _is_too_large(value: Value) -> bool:
 
 
 def _are_numbers(shown_columns: list[Column], rows: list[list[Value]]) -> list[bool]:
-    """Return for each column whether its values are numbers (no text), to be aligned to the right: `[False, True]`."""
+    """Return whether the values of each column are numbers, which are aligned to the right: `[False, True]`."""
     are_numbers = []
     for position in range(len(shown_columns)):
         are_numbers.append(not any(_is_text(row[position]) for row in rows))

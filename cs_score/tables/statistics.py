@@ -578,7 +578,8 @@ def _effect_sentences(measure_comparison: MeasureComparison, significance_level:
     The list is empty if there are several pairs but none of them differs significantly (p is above the level). It is
     also empty if there is only one pair, and its wins and losses are not known.
     """
-    # A single pair has no columns of effects in its table: a sentence says its effect. Several pairs have the columns.
+    # The table of a single pair has no columns of effects, so a sentence says its effect. Several pairs have these
+    # columns.
     if len(measure_comparison.pairs) == 1:
         pair = measure_comparison.pairs[0]
         if pair.wins is None or pair.ties is None or pair.losses is None:

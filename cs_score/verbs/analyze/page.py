@@ -477,7 +477,7 @@ class AnalysisPage(PageMaker):
         return Section("confidence", "Confidence", blocks)
 
     def _confidence_facts(self) -> Facts:
-        """Return the threshold of confidence with the greatest gain, if any gains, and the numbers of reliability."""
+        """Return the threshold of confidence with the greatest gain (if any) and the numbers of reliability."""
         facts = []
         best = self.document.best
         if best is not None:
@@ -852,7 +852,7 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
 def _shares(
     row: str, total: int, columns: Sequence[str], count_by_cell: Mapping[tuple[str, str], int]
 ) -> list[float | None]:
-    """Return the count in each column of a row as a share of the row's total; None for a column without a count.
+    """Return the count in each column of a row as a share of the row's total, or None if a column has no count.
 
     `count_by_cell` has the count of each pair of row and column.
     """
@@ -864,7 +864,7 @@ def _shares(
 
 
 def _category_cell(row: Mapping[str, Any], _: int) -> object:
-    """Return the category of the line of a mistake; that of a node has none."""
+    """Return the category of the line of a mistake, or "NODE" for a mistake in a node."""
     return row["category"] or "NODE"
 
 

@@ -1,4 +1,4 @@
-"""The analysis of a result of an evidence task: what each mistake costs, and all else that lies behind the score. A
+"""The analysis of a result of an evidence task: what each mistake costs, and everything else that explains the score. A
 unit of the result is a claim, an instance or a question with its predictions.
 """
 

@@ -89,8 +89,8 @@ def reliability(judged_lines: Sequence[Judged]) -> Reliability:
     """Return how well the confidences of lines say whether the lines are right.
 
     The result has bins of lines of similar confidence, and three numbers: the Brier score, the expected calibration
-    error (ECE) and the area under the ROC curve (AUC). The lines come sorted by confidence, those of equal confidence
-    in load order.
+    error (ECE) and the area under the ROC curve (AUC). The lines must be sorted by confidence; lines of equal
+    confidence are in load order.
     """
     if not judged_lines:
         return Reliability(lines=0, bins=[], brier=None, ece=None, auc=None)
@@ -106,7 +106,7 @@ def reliability(judged_lines: Sequence[Judged]) -> Reliability:
 
 
 def _calibration_error(bins: Iterable[Bin], line_count: int) -> float | None:
-    """Return the expected calibration error of lines in bins; None if there are too few lines for it.
+    """Return the expected calibration error of lines in bins, or None if there are too few lines for it.
 
     It is the distance between the mean confidence of a bin and its share of right lines, averaged over all lines.
     """

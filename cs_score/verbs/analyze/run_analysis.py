@@ -100,10 +100,10 @@ def analyze(
 ) -> RunAnalysis:
     """Return the analysis of a run by one measure, by default its headline measure.
 
-    `top` is the number of mistakes to list, None for all. The run is also scored under the `policies`, beside the
-    published ones. `by` are combinations of dimensions to group lines by, such as `slot,language`. With `resampling`
-    scores have bootstrap intervals. Raises UsageError for an unknown measure or dimension, InputError for a measure by
-    which the run has no score.
+    `top` is the number of mistakes to list, or None for all. The run is also scored under the `policies`, in addition
+    to the published ones. `by` has combinations of dimensions by which lines are grouped, such as `slot,language`. With
+    `resampling`, scores have bootstrap intervals. Raises UsageError if the measure or a dimension is unknown, and
+    InputError if the run has no score by the measure.
     """
     # The settings
     analysed_measure = scored.measure(measure)

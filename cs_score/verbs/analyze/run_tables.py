@@ -41,9 +41,9 @@ def _group_rows(analysis: RunAnalysis) -> Iterator[Cells]:
 
 
 def _cells_by_slot(analysis: RunAnalysis) -> dict[str, dict[str, Any]]:
-    """Return for each slot its cells: `{"slot": "per:age", "CORRECT": 3, "INCORRECT": 0}`, by the name of the slot.
+    """Return the cells of each slot, by its name: `{"slot": "per:age", "CORRECT": 3, "INCORRECT": 0}` for a slot.
 
-    A cell has the number of lines of a category. Every slot has the same categories: those of all slots.
+    A cell has the number of lines of a category. Every slot has cells for the categories of all slots.
     """
     slot_categories = analysis.confusions.slots
     categories = dict.fromkeys([slot_category.category for slot_category in slot_categories])

@@ -135,7 +135,7 @@ def _structure_sentence(structure: Structure) -> str:
 
 
 def _reliability_sentence(reliability: Reliability) -> str | None:
-    """Return a sentence with the numbers of reliability, such as the Brier score; None if all are undefined."""
+    """Return a sentence with the numbers of reliability, such as the Brier score, or None if all are undefined."""
     if not reliability.numbers:
         return None
     numbers = ", ".join([f"{name} {value:.4f}" for name, value in reliability.numbers.items()])
@@ -174,7 +174,7 @@ def _threshold_sentence(analysis: RunAnalysis) -> str:
 
 
 def _interval_sentences(analysis: RunAnalysis) -> str | None:
-    """Return sentences on how the intervals were computed, with the notes on them; None if there are no intervals."""
+    """Return sentences on how the intervals were computed, with notes on them, or None if there are no intervals."""
     if not analysis.intervals:
         return None
     settings = analysis.intervals.resampling

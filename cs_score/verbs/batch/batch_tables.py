@@ -1,4 +1,4 @@
-"""The tables of a batch beside its leaderboard: answers, agreement, stability and problems, and `batch.json`. The
+"""The tables of a batch other than its leaderboard: answers, agreement, stability and problems, and `batch.json`. The
 *outcome* of a run has its scores under one policy. A *system* is a run id of a run; most runs have only one.
 """
 
@@ -406,7 +406,7 @@ def write_problem_report(path: str, gold_problems: Iterable[Occurrence], outcome
 def _problems_of_run(outcome: Outcome) -> Sequence[Occurrence]:
     """Return the problems of a run with their details.
 
-    A run whose worker died has no list of problems. The reason of its failure is its only problem then.
+    If the worker of a run died, the run has no list of problems. Its only problem is then the reason for its failure.
     """
     if outcome.occurrences is not None:
         return outcome.occurrences

@@ -147,13 +147,13 @@ def policies_of_batch(
     further_policies: Sequence[str],
     option: str = "--also-policy",
 ) -> list[NamedPolicy]:
-    """Return the policies that a batch scores under: the policy of `options`, then the further ones.
+    """Return the policies under which a batch scores: the policy of `options`, followed by the further policies.
 
     `policy_texts` are the values of the switches IGNORE, RIGHT and WRONG as the user typed them. `policy_name` is the
     name of the policy of `options`; if there is no other policy, it stays without a name. `further_policies` are texts
     such as `"sf"` or `"x:right=CORRECT"`. `option` is the option or argument that gave them, for messages.
 
-    Raises UsageError for a text that is no policy, for a name that is taken, and for a name that no folder can have.
+    Raises UsageError if a text is not a policy, if a name is already taken, or if a folder cannot have the name.
     """
     named_policies = read_policies(further_policies, options, policy_texts, option)
     first_name = policy_name if named_policies else ""
@@ -313,11 +313,12 @@ def _hops_of_measure(measure: Measure, last_hop: int) -> list[str]:
 
 
 class _LoadedRun:
-    """The file of a run, converted and validated if need be, and loaded on top of gold (queries and assessments). The
-    file may hold several runs, which have run ids of their own.
+    """The file of a run, converted and validated if necessary, and loaded on top of gold (queries and assessments).
 
-    `prepared_runs` tell what conversion and validation did to each of them. `log` has the problems that were met until
-    `load` returned or raised an error.
+    The file may contain several runs, each with its own run id.
+
+    `prepared_runs` says what conversion and validation did to each of them. `log` has the problems found until `load`
+    returned or raised an error.
     """
 
     def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: JustificationLimits) -> None:
@@ -340,7 +341,7 @@ class _LoadedRun:
         self._loaded_run_by_id: dict[str, Run] = {}
 
     def load(self) -> None:
-        """Convert and validate the file if need be, and load its run on top of gold.
+        """Convert and validate the file if necessary, and load its run on top of gold.
 
         If the file has several runs, each is loaded when it is scored. The steps are in the same order as in a call of
         the scorer for this file alone. Therefore, if a step raises an error, `log` has the same problems as in that

@@ -213,9 +213,10 @@ class _RunAndPolicy(NamedTuple):
 
 
 class _Batch:
-    """Scores the runs of a batch against the same gold, and writes their files into the output folder. The outcome of a
-    run says under one policy whether it was scored, and has its scores and the names of its files.
-    It is made with the gold and the runs, `score_runs` does the work, and `ordered_outcomes` returns the outcomes.
+    """Scores the runs of a batch against the same gold, and writes their files into the output folder.
+
+    The outcome of a run under one policy says whether the run was scored, and has its scores and the names of its
+    files. `score_runs` does the work, and `ordered_outcomes` returns the outcomes.
     """
 
     def __init__(
@@ -267,7 +268,7 @@ class _Batch:
             self.remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
 
     def _keep_earlier_outcomes(self) -> None:
-        """Take over the outcomes that an earlier batch has recorded in the output folder, so that `--resume` goes on.
+        """Take over the outcomes that an earlier batch recorded in the output folder, so that `--resume` can go on.
 
         The outcome of a run is taken over if the batch scored the same file with the same gold and options.
         """

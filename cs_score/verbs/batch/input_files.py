@@ -146,11 +146,11 @@ class _ListedFiles(NamedTuple):
 
 
 def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence[str]) -> FoundRuns:
-    """Return the runs that words of a command line and the lines of a list name.
+    """Return the runs that are named by words of the command line and by the lines of a list.
 
-    A word is a file, a folder (its files that end like one of `run_endings`, compressed or not), or a pattern with `*`,
-    `?` or `[...]`. A line of `list_file` is such a word; a tab and `follow=EDITION` (an edition of the scorer) may come
-    after it. Blank lines and lines that begin with `#` are ignored.
+    A word is a file, a folder (in which only files with one of the `run_endings` are taken, compressed or not), or a
+    pattern with `*`, `?` or `[...]`. Each line of `list_file` has such a word, optionally followed by a tab and
+    `follow=EDITION` (an edition of the scorer). Blank lines and lines that begin with `#` are ignored.
 
     Raises InputError if there is no run, or if a folder or pattern has no file. Raises UsageError for any other text
     after a tab, and for a file with two editions.

@@ -181,10 +181,9 @@ def _rank(outcomes: Iterable[Outcome], measure: str) -> list[_RankedRun]:
 
 
 def _leaderboard_entries(outcomes: Iterable[Outcome], measure: str) -> list[_LeaderboardEntry]:
-    """Return an entry for each run id of some outcomes, in their order: its outcome, its scores, and that by `measure`.
+    """Return an entry for each run id of the outcomes, with its outcome, its scores, and its score by `measure`.
 
-    An outcome without any run id, such as that of a failed run, has one entry with the empty run id and without
-    scores.
+    An outcome without a run id, such as that of a failed run, has a single entry with an empty run id and no scores.
     """
     no_scores = RunScores(run_id="", scores={})
     entries = []

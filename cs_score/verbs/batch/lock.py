@@ -1,5 +1,5 @@
-"""The lock of an output folder, so that two batches never write into the same folder at once. The folder holds a lock
-file while a batch is at work. The file names its *owner*, the process that has locked it.
+"""The lock of an output folder, which prevents two batches from writing into the folder at once. The folder contains a
+lock file while a batch is at work. The file names its *owner*, the process that has locked it.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class _Owner(Record):
 
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[str | None]:
-    """Hold the lock of an output folder while the context is entered.
+    """Hold the lock of an output folder until the context is left.
 
-    Yields a remark if a killed batch has left its lock file behind, None otherwise. The kernel releases the lock of a
-    process that ends for any reason. A lock file of another host counts as locked while it exists, since some shared
-    storage does not support locks between hosts.
+    Yields a remark if a batch that was killed has left its lock file behind; otherwise, yields None. When a process
+    ends for any reason, the kernel releases its lock. A lock file of another host counts as locked as long as it
+    exists, because some shared storage does not support locks between hosts.
 
-    Raises UsageError if another batch holds the folder, OutputError if no file can be made in it.
+    Raises UsageError if another batch holds the lock, and OutputError if no file can be made in the folder.
     """
     path = os.path.join(folder, LOCK)
     with contextlib.closing(_acquire_lock(path)) as lock_file:
@@ -90,8 +90,8 @@ def _take_over(lock_file: io.FileIO, earlier_owner: _Owner | None, path: str) ->
 def _acquire_lock(path: str) -> io.FileIO:
     """Open the lock file at `path`, which is made if it is missing, lock it for this process, and return it.
 
-    Waits a few seconds for a process that has died but whose workers still hold the lock. Raises UsageError if a living
-    process holds it, OutputError if the file cannot be made.
+    Waits a few seconds if the owner has died but its workers still hold the lock. Raises UsageError if a living process
+    holds the lock, and OutputError if the file cannot be made.
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:

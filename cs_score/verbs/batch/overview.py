@@ -314,7 +314,8 @@ class _JudgedAnswers:
     def _add_target(self, row: str, assessment: Assessment | None) -> None:
         """Add the target that a right answer has found; `row` is the name of the row that counts the answer.
 
-        A policy may count an answer as right that has no assessment or belongs to no class. It finds no target.
+        A policy may count an answer as right even if it has no assessment or does not belong to a class. Such an answer
+        does not find a target.
         """
         if assessment is None:
             return
@@ -470,7 +471,7 @@ class Agreement(Record):
 
 
 def answers_as_bits(ids_of_runs: Sequence[Collection[str]]) -> list[int]:
-    """Return for each run a whole number with a bit for each answer that the run has.
+    """Return an integer for each run, with a bit for each answer that the run has.
 
     `ids_of_runs` has the ids of the answers of each run. A bit means the same answer in all runs: `[{"x"}, {"x", "y"}]`
     gives `[1, 3]` or `[2, 3]`.
@@ -487,12 +488,11 @@ def answers_as_bits(ids_of_runs: Sequence[Collection[str]]) -> list[int]:
 
 
 def count_shared_answers(bits_by_run: Mapping[int, int], mask_by_part: Mapping[str, int]) -> list[SharedAnswers]:
-    """Return for every pair of runs how many answers both have, and how many at least one of them has.
+    """Return how many answers both runs of each pair have, and how many at least one of them has.
 
-    They are counted in each part of gold by itself. `bits_by_run` has the answers of each run as bits of a whole
-    number, by the position of the run. `mask_by_part` has the bits of the answers that belong to each part. Parts are
-    never added up: a sentence can be right only if its abstract is right, so that a sum over both would count the same
-    agreement twice.
+    Each part of gold is counted separately. `bits_by_run` has the answers of each run as the bits of an integer, by the
+    position of the run. `mask_by_part` has the bits of the answers that belong to each part. Parts are never added up:
+    a sentence can be right only if its abstract is right, so a sum over both would count the same agreement twice.
     """
     shared_answers = []
     for a, b in combinations(bits_by_run, 2):
@@ -674,8 +674,8 @@ def make_overview(
 ) -> Overview:
     """Return the overview of many systems, ranked by each of `measures` under each policy.
 
-    `results_by_policy` has for each policy the result of each system, None if the system was not scored. With
-    `resampling` the agreement of rankings gets intervals. To save memory, the statistics of units are read for one
+    For each policy, `results_by_policy` has the result of each system, or None if the system was not scored. With
+    `resampling`, the agreement of rankings has intervals. To save memory, the statistics of units are read for one
     policy at a time.
     """
     rankings = _Rankings(evaluation.task, measures, resampling)
@@ -700,7 +700,7 @@ def make_overview(
 
 
 def _read_tables(results: Sequence[SystemResult | None]) -> list[UnitTable | None]:
-    """Return a table for each system with the statistics of its units; None for a system that was not scored."""
+    """Return a table with the statistics of each system's units, or None for a system that was not scored."""
     tables: list[UnitTable | None] = []
     for result in results:
         table = None if result is None else result.findings.table()
@@ -724,8 +724,8 @@ def _targets_of(evaluation: Evaluation, units: Sequence[Unit]) -> Sequence[Targe
 class _Rankings:
     """The rankings of the systems of a batch: by each of some measures, under each policy.
 
-    A ranking is known by the scores of the systems, None for a system without a score. If scores are resampled, it also
-    has the scores in each resample.
+    A ranking consists of the scores of the systems, with None for a system without a score. If scores are resampled, it
+    also has the scores in each resample.
     """
 
     def __init__(self, task: str, measures: Sequence[str], resampling: Resampling | None) -> None:
@@ -769,9 +769,9 @@ class _Rankings:
 
 
 def _scores_to_rank(results: Sequence[SystemResult | None], measures: Sequence[str]) -> dict[str, list[float | None]]:
-    """Return the scores of the systems by measure, None for a system without a score.
+    """Return the scores of the systems by measure, with None for a system without a score.
 
-    A measure by which no system has a score is left out.
+    Measures by which no system has a score are left out.
     """
     scores_by_measure: dict[str, list[float | None]] = {}
     for measure in measures:
@@ -929,7 +929,7 @@ def _mask_by_part(evaluation: Evaluation, unit_count: int) -> dict[str, int]:
 
 
 def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, AnswerBits], system_count: int) -> _Finders:
-    """Return for each system a text of marks, one for each target: `"0110"` has `1` for the targets that it found.
+    """Return a text of marks for each system, with one mark for each target: in `"0110"`, `1` means found.
 
     `answers_by_system` has the answers of each scored system, by its position among all `system_count` systems. The
     other systems have None in place of marks.
