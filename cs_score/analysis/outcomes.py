@@ -240,7 +240,7 @@ def _scores_of_sides(sides: Sides) -> dict[str, Any]:
 def _notes_of_comparison(comparison: SystemComparison) -> list[Note]:
     """Return the notes on the comparison of two sides: on all units, on the measure, and on the pair.
 
-    A note on near-copies is left out. It is no news, because the wins, ties and losses of the two are shown.
+    A note on near-copies is left out, because the wins, ties and losses already show this.
     """
     notes = [note for note in comparison.notes if note.code != "NEAR_COPIES"]
     notes += comparison.primary.notes

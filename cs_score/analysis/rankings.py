@@ -111,7 +111,7 @@ class MeasureFormula(Record):
 
 
 def _quotient(ratio: Ratio) -> float | None:
-    """Return numerator / denominator; None for 0/0."""
+    """Return numerator / denominator, or None for 0/0."""
     if not ratio.denominator:
         return None
     quotient: float = ratio.numerator / ratio.denominator
@@ -488,7 +488,7 @@ def _positions_with_all_scores(scores_by_ranking: ScoresByRanking) -> list[int]:
 
 
 def _tau_of_common_runs(scores_a: Sequence[float | None], scores_b: Sequence[float | None]) -> float | None:
-    """Return Kendall's tau-b of two rankings over the runs that have a score in both; None where it is undefined."""
+    """Return Kendall's tau-b of two rankings over the runs that have a score in both, or None if it is undefined."""
     common_a = []
     common_b = []
     for score_a, score_b in zip(scores_a, scores_b):

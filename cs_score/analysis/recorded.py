@@ -121,7 +121,7 @@ def _check_consistency(scores: RunScoresDocument | PredictionScores) -> None:
 def _check_measures_of_predictions(scores: PredictionScores) -> None:
     """Raise _InconsistentMemberError if the scores of an evidence task have other statistics or measures than the task.
 
-    They must have all measures of the task, in its order, except those that are undefined for the predictions.
+    They must have all measures of the task, in its order, except for measures that are undefined for the predictions.
     """
     mode = mode_named(scores.task)
     if scores.units and scores.units.columns != mode.columns:

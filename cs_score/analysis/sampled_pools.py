@@ -479,7 +479,7 @@ def estimate_from_sample(
     answer without a stratum, for a stratum without assessed answers, and for an answer that was not assessed although
     the probability of its stratum is 1.
     """
-    # Each run adds its answers to these numbers, so that an answer has the same number in all runs.
+    # Each run adds its answers to this mapping, so that an answer has the same number in all runs.
     number_by_answer: AnswerNumbers = {}
     items_by_run = {}
     for name, scored in runs.items():

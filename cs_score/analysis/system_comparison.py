@@ -112,14 +112,14 @@ class _ComparableMeasures(NamedTuple):
 
     @property
     def all_measures(self) -> list[str]:
-        """All measures, those by which all systems have a score first."""
+        """All measures; the measures by which all systems have a score come first."""
         return [*self.shared_measures, *self.partial_measures]
 
 
 def _find_comparable_measures(
     task: Comparable, results: Mapping[str, Any], baseline: str | None
 ) -> _ComparableMeasures:
-    """Return the measures by which all systems can be compared (shared), and those for some systems only (partial).
+    """Return the measures for comparing all systems (shared) and the measures for only some systems (partial).
 
     `results` are the results by the name of the system. There are no partial measures if fewer than two systems have a
     score by them, or if the `baseline`, a system, has none.

@@ -60,7 +60,7 @@ def _ambiguous_paths(part_count_by_path: Mapping[str, int]) -> list[str]:
 def run_names(runs: Sequence[OneRun]) -> list[str]:
     """Return a name for each run: its run id, or the name of its file if several runs have the same id.
 
-    If the file of such a run holds other runs, too, the name is `RUN_ID (FILE)`.
+    If the file of such a run also holds other runs, the name is `RUN_ID (FILE)`.
     """
     count_by_run_id = Counter([run.run_id for run in runs])
     names = []

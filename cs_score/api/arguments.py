@@ -354,7 +354,7 @@ def policy_words(policies: str | Iterable[str] | Mapping[str, Policy]) -> list[s
     """Return policies in the form of the option --also-policy: `["sf", "mine:ignore=UNASSESSED,right=CORRECT"]`.
 
     `policies` are names of published policies, or policies by the names that the caller gives them. Raises UsageError
-    for a value that is no policy.
+    for a value that is not a policy.
     """
     if not isinstance(policies, Mapping):
         return list(texts_of_list(policies, "also_policy"))

@@ -129,7 +129,7 @@ _SHARED_OPTION_BY_NAME: Final = {option.long_name: option for option in _SHARED_
 
 
 def select_options(option_names: str, own_options: Iterable[Option] = ()) -> list[Option]:
-    """Return the options of a command in the order of `option_names`, which are separated by blanks.
+    """Return the options of a command in the order of `option_names`, a text of names separated by spaces.
 
     Each name belongs to an option shared by several commands, or to one of the command's `own_options`.
     """
@@ -161,8 +161,8 @@ def read_resampling(command_line: CommandLine) -> Resampling | None:
 def read_resampling_with_defaults(command_line: CommandLine) -> Resampling:
     """Return the settings of resampling from the options of a command that always resamples.
 
-    Options that were not typed have their defaults. Without `--bootstrap`, 10,000 resamples are drawn, and more if a
-    small p-value needs them. Raises UsageError for impossible values.
+    Options that were not given take their default values. Without `--bootstrap`, 10,000 resamples are drawn, or more if
+    a small p-value requires them. Raises UsageError for invalid values.
     """
     # A value that is UNSET is left out of the JSON of the settings.
     has_number = "--bootstrap" in command_line
@@ -202,9 +202,9 @@ def _read_seed(command_line: CommandLine) -> int:
 
 
 def _read_confidence(command_line: CommandLine) -> float:
-    """Return the value of --confidence, a percentage, by default 95. Raises UsageError if it is not a number.
+    """Return the value of --confidence, a percentage that defaults to 95. Raises UsageError if it is not a number.
 
-    The record `Resampling` refuses a number that is too small or too large.
+    Numbers that are too small or too large are rejected later, by the record `Resampling`.
     """
     from cs_score.base.numbers import is_decimal_number
 
@@ -215,7 +215,7 @@ def _read_confidence(command_line: CommandLine) -> float:
 
 
 def _read_interval_method(command_line: CommandLine) -> IntervalMethod | None:
-    """Return the value of --interval, such as `bca`; None if it was not typed. Raises UsageError for other methods."""
+    """Return the value of --interval, such as `bca`, or None if not given. Raises UsageError for other methods."""
     method = command_line.get("--interval")
     if method is not None and method not in INTERVAL_METHODS:
         raise UsageError(f"--interval takes {_INTERVAL_METHODS_TEXT}, not {method}")
@@ -274,7 +274,7 @@ def read_measures(command_line: CommandLine) -> tuple[str, ...]:
 
 
 def read_top(command_line: CommandLine) -> int | None:
-    """Return the value of --top, the number of mistakes or units to list; None if it was not typed.
+    """Return the value of --top, the number of mistakes or units to list, or None if it was not given.
 
     Raises UsageError if the value is not a whole number above 0.
     """
@@ -282,7 +282,7 @@ def read_top(command_line: CommandLine) -> int | None:
 
 
 def whole_number(command_line: CommandLine, name: str, largest: int) -> int | None:
-    """Return the value of an option that takes a whole number from 1 to `largest`; None if it was not typed.
+    """Return the value of an option that takes a whole number from 1 to `largest`, or None if it was not given.
 
     Raises UsageError for any other value.
     """
@@ -297,7 +297,7 @@ def whole_number(command_line: CommandLine, name: str, largest: int) -> int | No
 
 
 def positive_number(command_line: CommandLine, name: str) -> float | None:
-    """Return the value of an option that takes a number above 0; None if it was not typed.
+    """Return the value of an option that takes a number above 0, or None if the option was not given.
 
     Raises UsageError for any other value.
     """

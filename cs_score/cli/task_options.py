@@ -53,9 +53,9 @@ def options_of_task(task: str) -> list[Option]:
 
 
 def _command_option(task_option: TaskOption) -> Option:
-    """Return the option of a command for an option of a task, for example `--references N`.
+    """Return the command-line option that corresponds to an option of a task, for example `--references N`.
 
-    An option with the same meaning for Cold Start runs is taken from the commands for runs.
+    If the option has the same meaning for Cold Start runs, the option of the commands for runs is reused.
     """
     if task_option.name in _NAMES_OF_SHARED_OPTIONS:
         (shared_option,) = select_options(task_option.name)
@@ -137,7 +137,7 @@ def _kind_of_value(value_type: Any) -> str:
 
 
 def _default_text(kind: str, default: Any) -> str | None:
-    """Return the default of an option as help shows it, such as `3` or `0.5`; None if help shows none."""
+    """Return the default of an option as the help shows it, such as `3` or `0.5`, or None if it is not shown."""
     if kind == "number":
         return str(default)
     if kind == "decimal":
@@ -150,7 +150,7 @@ def _default_text(kind: str, default: Any) -> str | None:
 def _largest_value(value_type: Any) -> int:
     """Return the largest whole number that an option takes.
 
-    The result is 1 for an option that takes a text, a decimal number or nothing; it is not used then.
+    For an option that takes a text, a decimal number or no value, the result is 1 and is not used.
     """
     if not isinstance(value_type, IntType):
         return 1
@@ -165,7 +165,7 @@ def _choices_of(value_type: Any) -> tuple[str, ...]:
 
 
 def _description(annotation: Any) -> str:
-    """Return the description in the annotation of a field; empty if there is none."""
+    """Return the description in the annotation of a field, or an empty text if there is none."""
     if not isinstance(annotation, Metadata):
         return ""
     schema = annotation.extra_json_schema or {}  # where msgspec keeps the arguments of `Meta` for JSON Schema
@@ -174,7 +174,7 @@ def _description(annotation: Any) -> str:
 
 
 def _type_of_value(annotation: Any) -> Any:
-    """Return the type of the values of a field: for `int | None` it is the type of `int`."""
+    """Return the type of the values of a field. For `int | None`, for example, it is the type of `int`."""
     # The field's annotation may be a type with a description and limits.
     field_type = annotation.type if isinstance(annotation, Metadata) else annotation
     if not isinstance(field_type, UnionType):

@@ -41,9 +41,9 @@ FORMATS: Final = (
 
 
 class Topic(NamedTuple):
-    """A topic of help: its summary, and the function that returns its text.
+    """A help topic: its summary, and the function that returns its text.
 
-    The function gets the further words of the command line, those after the name of the topic.
+    The function receives the words that follow the name of the topic on the command line.
     """
 
     summary: str
@@ -51,7 +51,7 @@ class Topic(NamedTuple):
 
 
 def measures_text(further_words: Sequence[str]) -> str:
-    """Return the topic `measures`: the meaning of each measure of a task or, without a task, of all tasks.
+    """Return the topic `measures`: the meaning of each measure of a task, or of all tasks if none is given.
 
     `further_words` holds at most one word, the task. Tasks of other installed packages are included. Raises UsageError
     if the word is not a task, if there are more words, or if the package of the task cannot be loaded.
@@ -86,7 +86,7 @@ def _sections_of_all_tasks() -> list[Section]:
 
 
 def _sections_of_task(task: str) -> list[Section]:
-    """Return the sections about a task: its headline measure with the reason, and the meanings of all measures."""
+    """Return the sections about a task: its headline measure, the reason for it, and the meanings of all measures."""
     # The call is for its side effect: loading a task of another package adds its measures to the table of measures.
     task_named(task)
     if task == COLD_START:
@@ -106,10 +106,11 @@ def _sections_of_cold_start() -> list[Section]:
 
 
 def _headline_rows_of_cold_start() -> list[tuple[str, str]]:
-    """Return a row for each headline measure of Cold Start runs, with the situation in which it ranks them."""
+    """Return a row for each headline measure of Cold Start runs, with the situation in which it is used."""
     usual = str(default_measure(COLD_START))
     without_ldc = str(default_measure(COLD_START, has_ldc_queries=False))
-    # Edition 3.0 has no average precision, and runs without node ids cannot be ranked: their answers are nodes.
+    # Edition 3.0 does not compute average precision. Runs without node ids cannot be ranked, because rankings consist
+    # of nodes.
     unranked = str(default_measure(COLD_START, has_rankings=False))
     unranked_without_ldc = str(default_measure(COLD_START, has_ldc_queries=False, has_rankings=False))
     return [
@@ -121,7 +122,7 @@ def _headline_rows_of_cold_start() -> list[tuple[str, str]]:
 
 
 def _sections_of_evidence(task: str) -> list[Section]:
-    """Return the sections about an evidence task: its headline measure, all measures, and measures of its stages."""
+    """Return the sections about an evidence task: the headline measure, all measures, and measures of stages."""
     headline_row = _row_of_headline_measure(str(default_measure(task)), "by default")
     sections: list[Section] = [
         (f"{task}: the headline measure", [headline_row]),
@@ -133,7 +134,7 @@ def _sections_of_evidence(task: str) -> list[Section]:
 
 
 def _rows_of_measures(task: str) -> list[tuple[str, str]]:
-    """Return rows about the measures of an evidence task: the meanings of the parts of their names, and all names.
+    """Return rows that explain the parts of the names of an evidence task's measures, and a last row with all names.
 
     For example `("sentence", "Evidence sentences ...")`, then `("all names", "sentence_precision, ...")`.
     """
@@ -152,7 +153,7 @@ def _row_of_headline_measure(measure: str, situation: str) -> tuple[str, str]:
 
 
 def policies_text(further_words: Sequence[str]) -> str:
-    """Return the topic `policies`: the published policies, and the sides on which each category may be.
+    """Return the topic `policies`: the published policies, and the sides to which each category may be assigned.
 
     Raises UsageError if words follow the name of the topic on the command line.
     """

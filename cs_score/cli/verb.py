@@ -1,5 +1,5 @@
 """Make the commands of a verb such as `analyze`, one for each task: `analyze`, `analyze scifact`, `analyze claims`. The
-function `do_work` of a verb gets a task and a command line, and does what the verb says.
+function `do_work` of a verb takes a task and a command line, and does the work of the verb.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POLICY_OPTIONS: Final = {
 
 
 class VerbUsage(NamedTuple):
-    """How a verb is called for Cold Start runs, or for the predictions of evidence tasks: options, formats, help."""
+    """The options, formats and help of a verb, either for Cold Start runs or for the predictions of evidence tasks."""
 
     options: str
     """The names of its options, separated by blanks."""
@@ -76,15 +76,15 @@ class Verb(NamedTuple):
     """Returns an error in the format of the result, from the format and the message."""
 
     def command(self, do_work: Work) -> Callable[[str], Command]:
-        """Return a function that makes the verb's command for a task. `do_work` does the verb's work, for any task.
+        """Return a function that makes the verb's command for a task. `do_work` does the work of the verb for any task.
 
-        This method decorates that function, after which the verb is named: `bundle_codabench` becomes the verb
-        `bundle codabench`.
+        This method is used as a decorator of `do_work`, and the verb takes its name from the decorated function: the
+        function `bundle_codabench` becomes the verb `bundle codabench`.
         """
         verb_name = do_work.__name__.replace("_", " ")
 
         def make_command(task: str) -> Command:
-            """Return the command of the verb for a task, such as `analyze scifact`; it calls `do_work`."""
+            """Return the command of the verb for a task, such as `analyze scifact`. The command calls `do_work`."""
             if task == COLD_START:
                 return self._command_for_runs(verb_name, do_work)
             return self._command_for_evidence(verb_name, task, do_work)
@@ -92,7 +92,7 @@ class Verb(NamedTuple):
         return make_command
 
     def _command_for_runs(self, verb_name: str, do_work: Work) -> Command:
-        """Return the verb's command for Cold Start runs. `do_work` does the verb's work, for any task."""
+        """Return the verb's command for Cold Start runs. `do_work` does the work of the verb for any task."""
         usage = self.usage_for_runs()
         files_usage = "files..." if self.needs_files else "[files...]"
         return Command(
@@ -106,9 +106,9 @@ class Verb(NamedTuple):
     def _command_for_evidence(self, verb_name: str, task: str, do_work: Work) -> Command:
         """Return the verb's command for the predictions of an evidence task.
 
-        The command is named after the verb and the task, such as `analyze scifact`; only the command that scores is
-        named after the task, such as `scifact`. It takes the options of the verb and of the task. The last section of
-        its help describes the files of the task.
+        The command is named after the verb and the task, for example `analyze scifact`. The scoring command is an
+        exception: it is named after the task alone, for example `scifact`. The command takes the options of both the
+        verb and the task. The last section of its help describes the files of the task.
         """
         command_name = task if verb_name == "score" else f"{verb_name} {task}"
         usage = self.usage_for_evidence
@@ -125,10 +125,10 @@ class Verb(NamedTuple):
     def _properties_of_command(
         self, task: str, usage: VerbUsage, last_sections: Sequence[Section], summary: str
     ) -> CommandProperties:
-        """Return the properties of the verb's command for a task: its formats, its example and its help.
+        """Return the properties of the verb's command for a task, such as its formats, its example and its help.
 
-        The help has the sections of the verb, the sections in `usage`, and `last_sections`. Its first line is
-        `summary` or, if that is empty, the summary in the table of commands.
+        The help consists of the sections of the verb, the sections in `usage`, and `last_sections`. Its first line is
+        `summary`. If `summary` is empty, the summary in the table of commands is used instead.
         """
         return CommandProperties(
             example=_example(task, usage.example),
@@ -143,8 +143,8 @@ class Verb(NamedTuple):
     def _options_for_evidence(self, verb_name: str, task: str) -> list[Option]:
         """Return the options of the verb's command for an evidence task.
 
-        The list has the options of the verb, the options of the task and, if its answers are judged under a policy, the
-        options for policies.
+        The list contains the options of the verb and of the task. If the answers of the task are judged under a policy,
+        it also contains the options for policies.
         """
         options = select_options(self.usage_for_evidence.options, self.own_options)
         options += options_of_task(task)
@@ -155,7 +155,7 @@ class Verb(NamedTuple):
         return options
 
     def _summary_for_evidence(self, task: str) -> str:
-        """Return the first line of the help for an evidence task: the verb's line, or else the task's."""
+        """Return the first line of the help for an evidence task: the verb's summary or, if empty, the task's."""
         task_mode = mode_named(task)
         summary = self.summary.format(task=task, unit=task_mode.unit)
         return summary or task_mode.summary
@@ -164,12 +164,12 @@ class Verb(NamedTuple):
 def _body_for_task(do_work: Work, task: str) -> Callable[[CommandLine], int]:
     """Return the function that does the work of a verb for a task: it takes a command line and returns a status.
 
-    If the command line has --stage, the stage takes the place of the task: stages such as `retrieval` of SciFact are
-    scored as tasks of their own.
+    If --stage is given, the stage replaces the task. Stages such as `retrieval` of SciFact are scored like separate
+    tasks.
     """
 
     def work_for_task(command_line: CommandLine) -> int:
-        """Do the work of the verb, such as to analyse predictions, for a command line. Return the exit status."""
+        """Do the work of the verb, for example analysing predictions, for a command line. Return the exit status."""
         stage = command_line.get("--stage")
         if stage is None:
             return do_work(task, command_line)
@@ -225,7 +225,7 @@ def _words_by_placeholder(task: str) -> dict[str, str]:
 
 
 def _words_of_sample(task: str, sample: _Sample) -> dict[str, str]:
-    """Return the text that replaces each placeholder in an example, with the names of a task's sample files.
+    """Return the replacement for each placeholder in an example, using the names of the task's sample files.
 
     For example, `$GOLD` is replaced by `--gold assessments/scifact-gold.jsonl`.
     """

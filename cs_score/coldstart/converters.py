@@ -110,12 +110,12 @@ class Converter(Record, eq=False):
             module = import_module(module_name)
         except ModuleNotFoundError as error:
             missing_module = error.name
-            # The module itself may be missing, or a package that it belongs to: of `a.b.c` also `a` and `a.b`. The dots
-            # at the end keep `a.bc` from passing as a module of the package `a.b`.
+            # Either the module itself or one of its packages may be missing: for `a.b.c`, also `a` or `a.b`. The
+            # trailing dots ensure that `a.bc` is not mistaken for a module of the package `a.b`.
             is_own_module = f"{module_name}.".startswith(f"{missing_module}.")
             if missing_module is not None and is_own_module:
                 raise self._error_of_missing_module(missing_module, file) from None
-            raise  # a module that it imports is missing: the installation is broken
+            raise  # the module imports another one that is missing, so the installation is broken
         convert: Callable[..., Any] = getattr(module, name)
         return convert
 

@@ -105,7 +105,7 @@ def _why_not_utf8(damaged_block: bytes, file: str, first_bytes: bytes) -> str:
 
 
 def _remedy_for_binary_file(data: bytes, file: str) -> str | None:
-    """Return the kind of a file by its first bytes, with a remedy; None if it may be text in an 8-bit encoding.
+    """Return the kind of a file by its first bytes, with a remedy, or None if it may be text in an 8-bit encoding.
 
     For a PDF the result is `it is a PDF; get the file that it was made from`.
     """
@@ -120,7 +120,7 @@ def _remedy_for_binary_file(data: bytes, file: str) -> str | None:
 
 
 def _remedy_for_zip_file(data: bytes, file: str) -> str:
-    """Return the remedy for a zip archive, or for a document of an office program, which is a zip archive, too.
+    """Return the remedy for a zip archive, or for a document of an office program, which is also a zip archive.
 
     `data` are the first bytes of the file, with the name of the first member of the archive.
     """
@@ -132,7 +132,7 @@ def _remedy_for_zip_file(data: bytes, file: str) -> str:
 
 
 def _remedy_for_compressed_file(data: bytes, file: str) -> str | None:
-    """Return the remedy for a compressed file whose name lacks the ending that says so; None for another file.
+    """Return the remedy for a compressed file whose name lacks the usual ending, or None for any other file.
 
     The remedy is a command line that renames the file: `mv run.tab run.tab.gz`. `data` are its first bytes.
     """
@@ -144,7 +144,7 @@ def _remedy_for_compressed_file(data: bytes, file: str) -> str | None:
 
 
 def _remedy_for_utf16_file(data: bytes, file: str) -> str | None:
-    """Return the remedy for a file in UTF-16, with or without a byte-order mark; None for another file.
+    """Return the remedy for a file in UTF-16, with or without a byte-order mark, or None for any other file.
 
     `data` are the first bytes of the file. Text in any other encoding has no zero bytes.
     """
@@ -233,15 +233,15 @@ def _why_wrong_width(width: int) -> str:
 
 
 def _widths_of(kind: FileKind) -> str:
-    """Return the possible numbers of columns of files of a kind, as part of a sentence: `7, 8 or 9` for runs."""
-    # Each kind has several layouts, no two of them with the same number of columns.
+    """Return the possible numbers of columns of a kind of file as text, for example `7, 8 or 9` for runs."""
+    # Each kind has several layouts, and each of them has a different number of columns.
     widths = sorted(len(layout.columns) for layout in SCHEMAS if layout.kind is kind)
     texts = [str(width) for width in widths]
     return f"{', '.join(texts[:-1])} or {texts[-1]}"
 
 
 def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
-    """Return what kind of file it is, such as XML or JSON, with a remedy; None if it may be a run or assessments."""
+    """Return the kind of the file, such as XML or JSON, with a remedy, or None if it may be a run or assessments."""
     if "\0" in line.text:
         return _remedy_for_utf16_without_mark(line.beginning, line.file)
     text = line.text.lstrip("\ufeff ")  # without byte-order mark and blanks
@@ -256,9 +256,9 @@ def _remedy_for_other_kind(line: FirstLine, edition: Edition) -> str | None:
 
 
 def _remedy_for_other_line_ends(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a file whose lines end in carriage returns only; None for another file."""
+    """Return the remedy for a file whose lines end in carriage returns only, or None for any other file."""
     has_line_feeds = b"\n" in line.beginning
-    # A carriage return at the end may be half of a line end of Windows, `\r\n`.
+    # A carriage return at the end may be the first half of a Windows line ending, `\r\n`.
     has_carriage_returns = b"\r" in line.beginning.rstrip(b"\r")
     if has_line_feeds or not has_carriage_returns:
         return None
@@ -267,11 +267,11 @@ def _remedy_for_other_line_ends(line: FirstLine, edition: Edition) -> str | None
 
 
 def _remedy_for_missing_tabs(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a line with commas, blanks and the like between its columns; None for a line with tabs."""
+    """Return the remedy for a line with separators such as commas between its columns, or None if it has tabs."""
     if "\t" in line.text:
         return None
     fewest_columns = min(len(layout.columns) for layout in SCHEMAS)
-    fewest_separators = fewest_columns - 1  # a separator stands between two columns
+    fewest_separators = fewest_columns - 1  # there is one separator between two columns
     for separator in _NAME_BY_SEPARATOR:
         if line.text.count(separator) >= fewest_separators:
             return _remedy_for_csv_line(line, separator, edition)
@@ -293,7 +293,7 @@ def _remedy_for_csv_line(line: FirstLine, separator: str, edition: Edition) -> s
 
 
 def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a line whose columns are separated by blanks; None if its words fit no layout."""
+    """Return the remedy for a line whose columns are separated by blanks, or None if its words do not fit a layout."""
     words = line.text.split()
     for layout in SCHEMAS:
         if not layout.is_known_to(edition):
@@ -307,10 +307,10 @@ def _remedy_for_blanks_between_columns(line: FirstLine, edition: Edition) -> str
 
 
 def _columns_of_words(words: Sequence[str], layout: Schema) -> list[str]:
-    """Return the columns of a line from its words; the words of the answer, which may be several, are joined.
+    """Return the columns of a line from its words. If the answer consists of several words, they are joined.
 
-    The answer is the column `VALUE` of the layout.
-    The list is empty if the line has fewer words than the layout has columns.
+    The answer is the column `VALUE` of the layout. The list is empty if the line has fewer words than the layout has
+    columns.
     """
     if len(words) < len(layout.columns):
         return []
@@ -322,7 +322,7 @@ def _columns_of_words(words: Sequence[str], layout: Schema) -> list[str]:
 
 
 def _awk_command_for_words(layout: Schema) -> str:
-    """Return a command with awk that replaces the blanks between columns by tabs, and keeps those in the answer.
+    """Return an awk command that replaces the blanks between columns with tabs, but keeps the blanks in the answer.
 
     At least one column of the layout follows the answer.
     If the answer is the third of five columns, the program is
@@ -374,7 +374,7 @@ def _remedy_for_column_of_later_edition(line: FirstLine, edition: Edition) -> st
 
 
 def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for a NIL line, which says that a query has no answer; None for another line."""
+    """Return the remedy for a NIL line, which says that a query has no answer, or None for any other line."""
     if not is_nil_line(line.columns):
         return None
     reason = "it is a NIL line of regular slot filling (a query without answer), and Cold Start runs have none"
@@ -384,7 +384,8 @@ def _remedy_for_nil_line(line: FirstLine, edition: Edition) -> str | None:
 def _remedy_for_misplaced_line(line: FirstLine, edition: Edition) -> str | None:
     """Return the remedy for a line that does not belong in the file: a command line that removes it.
 
-    It is a header, or a line of no layout before a line that fits one. The result is None for any other line.
+    A line is misplaced if it is a header, or if it fits no layout although the next line fits one. The result is None
+    for any other line.
     """
     has_columns = len(line.columns) > 1
     if _is_header(line.columns):
@@ -405,10 +406,10 @@ def _is_header(columns: Sequence[str]) -> bool:
 
 
 def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | None:
-    """Return the remedy for assessments whose last column is empty; None for another line.
+    """Return the remedy for a line of assessments whose last column is empty, or None for any other line.
 
-    If the last column should hold the mention type of the class, the remedy has a command. The command copies the
-    mention type of the answer, an earlier column of the same line, into it.
+    If the last column should hold the mention type of the class, the remedy includes a command. This command fills the
+    column with the mention type of the answer, which is in an earlier column of the same line.
     """
     columns = line.text.split("\t")
     layouts = [layout for layout in layouts_of_width(len(columns), edition) if layout.kind is FileKind.ASSESSMENTS]
@@ -420,7 +421,8 @@ def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | No
     mention_position = layout.position("VALUE_MENTION_TYPE")
     if mention_position is None:  # the last column is the class
         return advice_to_write_0
-    # Filling the column in helps only if nothing else is wrong: with `0` in its last column the line must fit.
+    # Filling in the column helps only if nothing else is wrong: with `0` in the last column, the line must fit the
+    # layout.
     filled_columns = [*columns[:-1], "0"]
     if layout.misfitting_columns(filled_columns, edition):
         return advice_to_write_0
@@ -429,10 +431,10 @@ def _remedy_for_empty_last_column(line: FirstLine, edition: Edition) -> str | No
 
 
 def _command_filling_last_column(mention_position: int) -> str:
-    """Return a command with awk that writes mention types into the last column of assessments where it is empty.
+    """Return an awk command that fills in the last column of assessments where it is empty.
 
-    It copies the mention type of the answer, whose column has the position `mention_position`, from 0. If the
-    equivalence class, in the last but one column, is `0`, it writes `0`.
+    The command copies the mention type of the answer, whose column is at the zero-based position `mention_position`. If
+    the equivalence class in the second to last column is `0`, it writes `0` instead.
     """
     mention_type = f"${mention_position + 1}"  # awk numbers columns from 1
     # `$NF` is the last column; the `1` at the end prints every line, changed or not.
@@ -465,12 +467,12 @@ _SED_PROGRAM_TRIMMING_FIELDS: Final = "s#<(docid|beg|end)>[[:blank:]]*([^<[:blan
 
 
 def why_no_queries(text: str, file: str) -> str:
-    """Return the likely reason why a query file contains no query that can be used, with a remedy.
+    """Return the likely reason why a query file contains no usable query, with a remedy.
 
     `text` is the content of the file.
     """
-    # A NUL character means UTF-16 that was decoded as UTF-8. Its first two characters are encoded again, because the
-    # bytes `<\0` or `\0<` tell in which order UTF-16 has its bytes.
+    # A NUL character means that UTF-16 was decoded as UTF-8. The first two characters are encoded again, because the
+    # bytes `<\0` or `\0<` show the byte order.
     if "\0" in text:
         first_bytes = text[:2].encode()
         return f"{file}: {_remedy_for_utf16_without_mark(first_bytes, file)}"
@@ -497,7 +499,7 @@ def _count_of_queries(text: str) -> int:
 def command_removing_blanks(file: str) -> str:
     """Return a command line that removes the blanks around document ids and offsets of a query file.
 
-    The command line writes a new file, and leaves the query file as it is.
+    The command line writes a new file, and does not change the query file.
     """
     return conversion_command(f"sed -E '{_SED_PROGRAM_TRIMMING_FIELDS}'", file, prefix="trimmed")
 
@@ -506,7 +508,7 @@ def command_removing_blanks(file: str) -> str:
 
 
 def describe_folder(folder: str, suffix: str) -> str:
-    """Describe a folder without any file that ends in `suffix`, and name the folders or files to give instead.
+    """Describe a folder that contains no file ending in `suffix`, and name the folders or files to give instead.
 
     For example: `name the folder in it: runs/2017`.
     """

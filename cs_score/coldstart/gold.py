@@ -75,12 +75,12 @@ class DerivedValues(Struct):
 class ColdStartGold(Record, eq=False):
     """The queries and the pool of a task, ready for runs to be scored against them.
 
-    `query_set` has all queries. `hop_limit_by_id` has the highest hop that is scored of each query to score, by short
-    id, and `listed_ldc_id_by_query` the LDC id that the file of `-queries` gives for it. `links` are the lines of the
-    pool; `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are
-    answers that are remembered from run to run. `only_run_id` is the run whose lines are loaded, None for all.
+    `query_set` has all queries. For each query to score, by short id, `hop_limit_by_id` has the highest hop that is
+    scored, and `listed_ldc_id_by_query` has the LDC id from the file of `-queries`. `links` are the lines of the pool.
+    `assessments_by_query` has the assessments in load order, by the base id of their query. `known_answers` are answers
+    that are remembered from run to run. `only_run_id` is the run whose lines are loaded, or None for all runs.
     `samples_file` is the file of resamples. `validates` says whether runs are validated before they are scored.
-    `empty_folders` are the folders that the call names although they hold nothing to load.
+    `empty_folders` are the folders that the call names although they contain nothing to load.
     """
 
     options: Options
@@ -105,8 +105,8 @@ class ColdStartGold(Record, eq=False):
     def __reduce__(self) -> tuple[object, ...]:
         """Return the class and the field values with which pickle restores this gold in another process.
 
-        `derived_values` are left out: the other process computes them when it needs them. `known_answers` is copied,
-        since another thread may be adding answers to it.
+        The field `derived_values` is left out, because the other process computes these values when it needs them. The
+        field `known_answers` is copied, because another thread may be adding answers to it.
         """
         known_answers = None if self.known_answers is None else self.known_answers.copy()
         value_by_field = {name: getattr(self, name) for name in self.__struct_fields__}
@@ -135,10 +135,10 @@ class ColdStartGold(Record, eq=False):
         return self.query_set.ldc_id_by_query.get(base_id, base_id)
 
     def selected_queries(self, hop_limit_by_id: Mapping[str, int] | None = None) -> list[Query]:
-        """Return the queries to score, in the order in which the reference scores them.
+        """Return the queries to score, in the order in which the reference scorer scores them.
 
-        These are the queries whose short ids are keys of `hop_limit_by_id`, by default of the hop limits of this gold.
-        Its values, the highest hop of each query that is scored, play no part here.
+        These are the queries whose short ids are keys of `hop_limit_by_id`, which defaults to the hop limits of this
+        gold. Its values (the highest hop to score for each query) are not used here.
         """
         if hop_limit_by_id is None:
             hop_limit_by_id = self.hop_limit_by_id
@@ -146,10 +146,11 @@ class ColdStartGold(Record, eq=False):
         return [query_by_id[short_id] for short_id in sorted(hop_limit_by_id) if short_id in query_by_id]
 
     def cluster_of(self, query: Query) -> str:
-        """Return the full id of the cluster of a query: `CSX_0001`. Queries of a cluster are resampled together.
+        """Return the full id of the cluster of a query, such as `CSX_0001`.
 
-        The cluster is the LDC query that the query was made from, or that the file of `-queries` gives for it. If
-        neither is known, the query is a cluster of its own. Resampling is for confidence intervals.
+        The cluster is the LDC query from which the query was made, or the one that the file of `-queries` gives for it.
+        If neither is known, the query forms a cluster by itself. Queries of a cluster are resampled together when
+        confidence intervals are computed.
         """
         ldc_id = self.query_set.ldc_id_by_query.get(query.short_id)
         if ldc_id is not None:
@@ -157,10 +158,11 @@ class ColdStartGold(Record, eq=False):
         return self.listed_ldc_id_by_query.get(query.short_id, query.full_id)
 
     def clusters_of_unscored_queries(self, query_ids: Iterable[str]) -> dict[str, str]:
-        """Return the cluster of each query that is not scored, but has rows in the tables, by the full id of the query.
+        """Return the cluster of each query that is not scored but has rows in the tables, by the full id of the query.
 
-        `query_ids` are the full ids of all queries with rows, scored or not. A query that is not scored has rows if
-        assessments of other queries name its equivalence classes. Queries of a cluster are resampled together.
+        `query_ids` are the full ids of all queries with rows, whether they are scored or not. A query that is not
+        scored has rows if assessments of other queries name its equivalence classes. Queries of a cluster are resampled
+        together.
         """
         cluster_by_id: dict[str, str] = {}
         for query_id in dict.fromkeys(query_ids):  # each query once, although it has several rows
@@ -168,24 +170,24 @@ class ColdStartGold(Record, eq=False):
             if query is None:
                 cluster_by_id[query_id] = query_id
                 continue
-            # The queries to score are those with a hop limit. An id with another prefix also leads to the query, but
-            # its rows are not those of the scored query.
+            # A query is scored if it has a hop limit. An id with a different prefix also leads to this query, but the
+            # rows of that id are not the rows of the scored query.
             is_scored = query.full_id == query_id and query.short_id in self.hop_limit_by_id
             if not is_scored:
                 cluster_by_id[query_id] = self.cluster_of(query)
         return cluster_by_id
 
     def _query_of_full_id(self, full_id: str) -> Query | None:
-        """Return the query of the query files for a full id, such as `CSX_ENG_00fb79cef8`; None if there is none.
+        """Return the query with a full id, such as `CSX_ENG_00fb79cef8`, or None if no query file defines it.
 
-        Only the component `00fb79cef8` is compared. The prefix of the query may therefore differ from that of the id.
+        Only the component `00fb79cef8` is compared, so the prefix of the query may differ from the prefix of the id.
         """
         parts = parse_query_id(full_id)
         return None if parts is None else self.query_set.by_id.get(parts.base_id)
 
     @property
     def has_clusters(self) -> bool:
-        """Whether any query to score has a known LDC query, so that queries of the same LDC query form a cluster."""
+        """Whether the LDC query of any query to score is known. Queries of the same LDC query form a cluster."""
         if self.query_set.ldc_id_by_query:
             return True
         # A query without LDC query is its own cluster.
@@ -223,13 +225,14 @@ class ColdStartGold(Record, eq=False):
     def _build_gold_of_query(self, query: Query, links: Links, problems: ProblemLog) -> QueryGold:
         """Return the gold of a query, built from its assessments.
 
-        Problems that are met are added to `problems`. If the assessments contradict each other, the result has no tree
-        and keeps the error as its `failure`.
+        Any problems found are added to `problems`. If the assessments contradict each other, the result has no tree,
+        and its `failure` is the error.
         """
         edition = self.query_set.edition
         assessments = self.assessments_by_query.get(query.base_id, ())
-        # A node has more value if it covers more documents of its class. An assessment may put an answer into a class
-        # of another query: the documents of such a class are counted in the assessments of the other query.
+        # The value of a node grows with the number of documents of its class that it covers. An assessment may put an
+        # answer into a class of another query. The documents of that class are counted in the assessments of the other
+        # query.
         document_counts = self._document_counts_of_foreign_classes(query, assessments)
         classes = AssessedClasses(assessments, edition, document_counts)
         try:
@@ -239,10 +242,11 @@ class ColdStartGold(Record, eq=False):
         return QueryGold(query=query, tree=tree, classes=classes, problems=problems)
 
     def _document_counts_of_foreign_classes(self, query: Query, assessments: Iterable[Assessment]) -> dict[str, int]:
-        """Return the number of documents with answers of each class of another query, by the name of the class.
+        """Return the number of documents with answers of each class that belongs to another query, by class name.
 
         An assessor may have put an answer to `query` into an equivalence class of another query, such as
-        `CSX_ENG_00fb79cef8:1`. Only classes in `assessments`, the assessments of `query`, are in the result.
+        `CSX_ENG_00fb79cef8:1`. The result contains only classes that occur in `assessments`, the assessments of
+        `query`.
         """
         foreign_classes: dict[str, None] = {}  # its keys are an ordered set
         for assessment in assessments:
@@ -265,20 +269,21 @@ class ColdStartGold(Record, eq=False):
     def judgements_by_value(self, base_id: str, links: Links) -> JudgementByValue:
         """Return the judgements on the answers to a query and to its follow-on queries, by the text of the answer.
 
-        `base_id` is the short id of the query, and `links` are the links of a run over this gold. The result is kept
-        for all runs.
+        `base_id` is the short id of the query, and `links` are the links of a run that is scored against this gold. The
+        result is cached for all runs.
         """
         judgements_by_query = self.derived_values.judgements_by_query
         if base_id not in judgements_by_query:
-            # The links serve to find the classes of the assessed queries, which are the same for every run.
+            # The links are used to find the classes of the assessed queries, which are the same for every run.
             assessments = self.assessments_by_query.get(base_id, ())
             judgements_by_query[base_id] = index_judgements(assessments, links, self.options.discipline)
         return judgements_by_query[base_id]
 
     @property
     def samples(self) -> SampleFile:
-        """The resamples of the file `samples_file`, which is read when they are first needed."""
-        # Fields of a record cannot be set later, but the list in `_samples` can get an item, its only one.
+        """The resamples from the file `samples_file`, which is read on first use."""
+        # Fields of a record cannot be reassigned, but an item can be added to the list `_samples`. It never holds more
+        # than one.
         if not self._samples:
             from cs_score.coldstart.samples import read_samples  # few calls resample
 
@@ -295,11 +300,12 @@ def open_gold(
     file_by_role: Mapping[str, Input] | None = None,
     validates: bool = False,
 ) -> ColdStartGold:
-    """Return gold without a pool: read the query files, expand queries if asked to, and choose the queries to score.
+    """Return gold without a pool: read the query files, expand queries if requested, and select the queries to score.
 
-    `file_by_role` has files that are read instead of the files that the options name, by their roles `QUERY_LIST` and
-    `SAMPLES`. `problems` is the log to which problems are added, so that it has the problems met before an error.
-    `validates` says whether runs are validated before they are scored. Raises InputError for files that cannot be read.
+    `file_by_role` contains files to read instead of the files named in the options, by their roles `QUERY_LIST` and
+    `SAMPLES`. `problems` is the log to which problems are added; after an error, it holds the problems found before the
+    error. `validates` says whether runs are validated before they are scored. Raises InputError for files that cannot
+    be read.
     """
     if problems is None:
         problems = ProblemLog()
@@ -343,8 +349,8 @@ def _select_queries(loaded: QueryFiles, options: Options, problems: ProblemLog, 
 def _values_of_file_options(options: Options, file_by_role: Mapping[str, Input]) -> dict[str, Input | None]:
     """Return the values of the options that name a file, by the roles `QUERY_LIST` and `SAMPLES`.
 
-    For example: `{QUERY_LIST: "queries.txt", SAMPLES: None}`; None means that the option has no value. The value of
-    `-queries` may also be a list of ids. A file in `file_by_role` takes the place of the value.
+    For example: `{QUERY_LIST: "queries.txt", SAMPLES: None}`, where None means that the option has no value. The value
+    of `-queries` may also be a list of ids. A file in `file_by_role` replaces the value of the option.
     """
     option_value_by_role: dict[str, Input | None] = {
         QUERY_LIST: options.queries,
@@ -356,8 +362,8 @@ def _values_of_file_options(options: Options, file_by_role: Mapping[str, Input])
 def _digests_of_option_files(value_by_role: Mapping[str, Input | None]) -> list[InputDigest]:
     """Return the digests of the files among the values of options.
 
-    `value_by_role` is such as `{QUERY_LIST: "queries.txt", SAMPLES: None}`. An option without a value (None) has no
-    digest, nor has an option whose value is a list of ids instead of a file.
+    An example of `value_by_role` is `{QUERY_LIST: "queries.txt", SAMPLES: None}`. There is no digest for an option
+    without a value (None), or for an option whose value is a list of ids instead of a file.
     """
     digests = []
     for role, value in value_by_role.items():
@@ -371,9 +377,9 @@ def _digests_of_option_files(value_by_role: Mapping[str, Input | None]) -> list[
 
 
 def with_remarks_on_empty_folders(gold: ColdStartGold, files: Sequence[Input]) -> ColdStartGold:
-    """Return gold with a remark on each empty folder among `files`; these folders become its `empty_folders`.
+    """Return gold with a remark on each empty folder among `files`. These folders are added to its `empty_folders`.
 
-    A folder is empty if it contains no file that can be loaded. Raises InputError if `files` are all empty folders.
+    A folder is empty if it contains no file that can be loaded. Raises InputError if all of `files` are empty folders.
     """
     empty_folders = find_empty_folders(files)  # this raises the error
     remarks = [folder.remark for folder in empty_folders]
@@ -454,8 +460,8 @@ class Run(Record, eq=False):
     """The run lines of one call, which may belong to several runs, and the gold against which they are scored.
 
     `lines_by_run_and_unit` has the lines in load order, by run id, unit, and base id of the query. `discard_by_index`
-    has the reason why a line is beyond the limits, by the index of the line. `loaded_line_counts` has the number of
-    lines that had been loaded, for each time that the limits were applied.
+    has the reason why a line exceeds the limits, by the index of the line. `loaded_line_counts` has the number of lines
+    that had been loaded each time that the limits were applied.
     """
 
     gold: ColdStartGold
@@ -491,9 +497,9 @@ def load_run(
     """Return a `Run` with the lines of all runs in the files, loaded in the order of the files, to score against gold.
 
     If gold is for a single run (`only_run_id`), the lines of other runs are left out. If gold has no pool, assessments
-    may be among the files. `limits` are the limits on justifications, by default those
-    of the options. `problems` is the log to which problems are added, by default a copy of gold's own. Raises
-    InputError for a line that cannot be linked and for a file of an unknown layout.
+    may be among the files. `limits` are the limits on justifications, which default to the limits in the options.
+    `problems` is the log to which problems are added, by default a copy of the log of gold. Raises InputError for a
+    line that cannot be linked and for a file of an unknown layout.
     """
     if limits is None:
         limits = gold.options.justifications
@@ -512,14 +518,14 @@ def load_run(
 
 
 def run_under_limits(run: Run, limits: JustificationLimits, *, with_problems: bool = True) -> Run:
-    """Return a run with the same lines under other limits on justifications, without reading a file again.
+    """Return a run with the same lines under different limits on justifications, without reading any file again.
 
-    `with_problems` says whether discarded lines are reported, which takes a kilobyte of memory for each line. Raises
+    `with_problems` says whether discarded lines are reported, which takes about a kilobyte of memory per line. Raises
     InputError for a node whose confidence cannot be computed under these limits.
     """
     if limits == run.limits:
         return run
-    problems = run.problems.without(DISCARD_CODES)  # a copy: the log of the given run stays as it is
+    problems = run.problems.without(DISCARD_CODES)  # a copy, so the log of the given run is not changed
     if not with_problems:
         problems.ignored |= DISCARD_CODES
     discard_rules = DiscardRules(limits, problems)
@@ -579,9 +585,8 @@ class ScoringUnit(Record):
     """The inputs from which one unit is scored: its queries, and the run lines by the base id of their query.
 
     Average precision is computed for all runs of a call together (rule pooled-runs). Therefore `nodes` are the nodes of
-    all runs, and `result_of_earlier_run` is the result of the unit for an earlier run of the call, None for the first
-    run.
-    `result_to_reuse` is the result of the same lines under another policy, whose matches are used again.
+    all runs, and `result_of_earlier_run` is the result of this unit for an earlier run of the call, or None for the
+    first run. `result_to_reuse` is the result of the same lines under another policy; its matches are reused.
     """
 
     id: str
@@ -604,9 +609,9 @@ def units_of(
 ) -> Iterator[ScoringUnit]:
     """Yield the units that are scored for a run: first those with run lines, in load order, then all others.
 
-    `hop_limit_by_id` replaces the hop limits of gold. By the id of the unit, `units_of_earlier_runs` has the results of
-    the runs before this one, which are ranked together with it. `results_to_reuse` has the results of the same lines
-    under another policy, whose matches are used again.
+    `hop_limit_by_id` replaces the hop limits of gold. The other two mappings have unit ids as keys.
+    `units_of_earlier_runs` has the results of the earlier runs, which are ranked together with this run.
+    `results_to_reuse` has the results of the same lines under another policy; their matches are reused.
     """
     gold = run.gold
     if hop_limit_by_id is None:
@@ -631,9 +636,10 @@ def units_of(
 def _queries_by_unit(
     gold: ColdStartGold, hop_limit_by_id: Mapping[str, int], units_with_lines: Iterable[str]
 ) -> dict[str, list[Query]]:
-    """Return the queries to score, by the id of their unit: `{"CS14_0001": [...]}`.
+    """Return the queries to score, by the id of their unit. For example: `{"CS14_0001": [...]}`.
 
-    `hop_limit_by_id` has the ids of these queries. The ids in `units_with_lines` come first, and may have no queries.
+    The keys of `hop_limit_by_id` are the ids of these queries. The units in `units_with_lines` come first, and may be
+    without queries.
     """
     queries_by_unit: dict[str, list[Query]] = {unit_id: [] for unit_id in units_with_lines}
     for query in gold.selected_queries(hop_limit_by_id):

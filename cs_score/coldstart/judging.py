@@ -86,8 +86,8 @@ def index_judgements(assessments: Iterable[Assessment], links: Links, discipline
     """Return the judgements on the answers to one query, by hop, class of the answered query, and text of the answer.
 
     A judgement is the assessment that counts for an answer: the first correct one, or the first one if none is correct.
-    The discipline says how a response without assessment of its own is matched; the result is empty if the discipline
-    does not compare the texts of answers.
+    The discipline says how a response without its own assessment is matched. If the discipline does not compare the
+    texts of answers, the result is empty.
 
     `assessments` are the assessments of answers to the query and to its follow-on queries, in load order. Raises
     InputError if one of these queries has no class.
@@ -112,19 +112,20 @@ def find_assessments(
 ) -> dict[int, Assessment]:
     """Return the assessment of each response that has one, by the index of the response.
 
-    A response gets the assessment of the same answer with the same justification. If there is no such assessment, and
-    if the `discipline` (an option of the scorer) compares texts, the assessment of an answer with the same text.
+    A response gets the assessment of the same answer with the same justification. If there is none, and if the
+    `discipline` (an option of the scorer) compares texts, the response gets the assessment of an answer with the same
+    text.
 
-    If an answer has several assessments, its judgement is the one that counts. `judgement_by_value` has the judgements
-    on the assessed answers by their text. It is empty for a discipline that does not compare texts. A response with
-    several correct assessments is reported to `problems`. Raises InputError if texts must be compared, but the query of
-    a response has no class.
+    If an answer has several assessments, its judgement is the assessment that counts. `judgement_by_value` has the
+    judgements on the assessed answers by the text of the answer. It is empty if the discipline does not compare texts.
+    A response with several correct assessments is reported to `problems`. Raises InputError if texts must be compared,
+    but the query of a response has no class.
     """
     matching = _Matching(judgement_by_value, links, _COMPARED_FORM[discipline])
     assessment_by_index: dict[int, Assessment] = {}
     for response in responses:
-        # Nearly all answers were assessed once, and `judgements` is None. Such an assessment is taken as it is if it is
-        # of the same query and the same answer: doing without a Judgement saves 2 % of the time of a scoring.
+        # Nearly all answers were assessed only once, and their `judgements` is None. The single assessment is used
+        # directly if it has the same query and the same answer. Not making a Judgement saves 2 % of the scoring time.
         follow_on = response.follow_on
         only_assessment = None if follow_on.judgements is not None else follow_on.first_assessment
         is_same_query = only_assessment is not None and only_assessment.query is response.query
@@ -241,10 +242,10 @@ def _replace_right(labels: Labels, replacements: Labels) -> Labels:
 
 @functools.cache
 def _remove_credit(labels: Labels, has_ignored_twin: bool) -> Labels:
-    """Return the labels of a response after it has lost its labels RIGHT and REDUNDANT, sorted.
+    """Return the sorted labels of a response after its labels RIGHT and REDUNDANT have been removed.
 
-    The response gets the label IGNORE instead, unless another line with its line number is ignored already
-    (`has_ignored_twin`). Lines of two files of a run may have the same number.
+    The response gets the label IGNORE instead, unless another line with the same line number is already ignored
+    (`has_ignored_twin`). Lines in two files of a run may have the same number.
     """
     new_labels = [label for label in labels if label not in (RIGHT, REDUNDANT)]
     if not has_ignored_twin:
@@ -275,16 +276,17 @@ ResponsesByClass: TypeAlias = Mapping[str, Sequence[Response]]
 
 
 class ClassTree(Struct):
-    """The tree of the equivalence classes of one query: the query is the root, the classes are nodes below it.
+    """The tree of the equivalence classes of one query: the query is the root, and the classes are nodes below it.
 
-    Assessments of the query may also name classes of other queries. These queries are further roots.
+    Assessments of the query may also name classes of other queries. These queries are additional roots.
 
-    - `root` is the full id of the query, `other_roots` are the full ids of other queries.
-    - `is_single_valued_by_node` says for each inner node whether the slot that is filled below it takes only one value.
+    - `root` is the full id of the query, and `other_roots` are the full ids of other queries.
+    - `is_single_valued_by_node` says, for each inner node, whether the slot that is filled below it takes only one
+      value.
     - `ldc_id_by_query` has the LDC query of each slot-filling query that was made from one. If it is not empty, the
       other roots must be among these slot-filling queries.
     - `parent_by_class` has the node above each class. A parent is added before its children.
-    - `class_count_by_node` has for each inner node the number of classes to be found below it, without wrong bins.
+    - `class_count_by_node` has, for each inner node, the number of classes to be found below it, excluding wrong bins.
     """
 
     root: str
@@ -316,19 +318,20 @@ class ClassTree(Struct):
         return name == self.root or name in self.other_roots
 
     def depth(self, name: str) -> int:
-        """Return the depth of a node in the tree: 0 for the query, 1 for its classes, 2 for classes below them."""
+        """Return the depth of a node in the tree: 0 for the query, 1 for its classes, and 2 for classes below those."""
         depth = name.count(":")
-        # Classes below another root begin with the id of another query. The id of this query may contain colons itself.
+        # The names of classes below another root begin with the id of another query. The id of this query may itself
+        # contain colons.
         if name.startswith(self.root):
             depth -= self.root.count(":")
         return depth
 
     def add(self, name: str) -> None:
-        """Add the class with this name, and the classes above it, unless the tree has them already.
+        """Add the class with this name, and the classes above it, unless they are already in the tree.
 
-        Each class that is added counts as a class to be found below its parent, unless it is a wrong bin, which
-        collects wrong answers. Raises InputError if the name does not begin with the id of a query that exists, or if
-        it has too many components.
+        Each added class counts as a class to be found below its parent. Wrong bins, which collect wrong answers, do not
+        count. Raises InputError if the name does not begin with the id of a query that exists, or if it has too many
+        components.
         """
         if name in self.parent_by_class or name == self.root:
             return
@@ -341,10 +344,10 @@ class ClassTree(Struct):
             self.class_count_by_node[parent] += 1
 
     def _add_parent(self, name: str) -> None:
-        """Add the node above a class, unless the tree has it already.
+        """Add the node above a class, unless it is already in the tree.
 
-        A name with a colon is that of a class: `CSX_ENG_00fb79cef8:1`. A name without colon is the id of a query, which
-        becomes a further root unless it is the query of the tree.
+        A name with a colon, such as `CSX_ENG_00fb79cef8:1`, is the name of a class. A name without a colon is the id of
+        a query, which becomes an additional root unless it is the query of the tree.
         """
         is_class = ":" in name
         if is_class:
@@ -353,7 +356,7 @@ class ClassTree(Struct):
             self.other_roots[name] = None
 
     def _check_class(self, name: str, parent: str) -> None:
-        """Raise InputError if the class `name` must not be in the tree; `parent` is the name of the node above it.
+        """Raise InputError if the class `name` is not allowed in the tree. `parent` is the name of the node above it.
 
         The name of a class must not have too many components, and the node above it must be a class or a query. If
         there are LDC queries, a query above it must be a slot-filling query made from one of them.
@@ -373,9 +376,9 @@ class ClassTree(Struct):
             )
 
     def _problem_of_root(self, query_id: str) -> str | None:
-        """Return why a query id may not be a root of the tree, in the words of the reference; None if it may be one.
+        """Return why a query id may not be a root of the tree, in the words of the reference scorer, or None if it may.
 
-        Besides the query of the tree, other queries become roots if assessments name their classes.
+        In addition to the query of the tree, other queries become roots if assessments name their classes.
         """
         if query_id == self.root:
             return None
@@ -407,13 +410,13 @@ def build_tree(
 ) -> ClassTree:
     """Return the tree of the query `root` with the classes of its assessments (rule ground-truth).
 
-    `assessments` are the assessments of answers to the query and to its follow-on queries, in load order. An orphan has
-    no place in the tree: a wrong answer to a follow-on query about an answer without accepting assessment. If "Paris"
-    was only called wrong, a wrong mayor of Paris is an orphan. Orphans are reported to `problems`; in some editions
-    they are an InputError.
+    `assessments` are the assessments of answers to the query and to its follow-on queries, in load order. Orphans are
+    not part of the tree. An orphan is a wrong answer to a follow-on query about an answer that no assessment accepts.
+    For example, if "Paris" was only judged wrong, a wrong mayor of Paris is an orphan. Orphans are reported to
+    `problems`; in some editions they raise InputError.
 
-    Also raises InputError for a correct answer below a class without an earlier accepting assessment, and for an
-    inexact answer below a class without any (odd-classes in docs/development/rules.md).
+    Also raises InputError for a correct answer below a class that no earlier assessment accepts, and for an inexact
+    answer below a class that no assessment accepts at all (odd-classes in docs/development/rules.md).
     """
     tree = ClassTree(root.full_id, {root.full_id: root.is_single_valued}, links.query_set.ldc_id_by_query)
     orphans = _Orphans(assessments, problems, edition)
@@ -424,8 +427,8 @@ def build_tree(
             orphans.refuse_or_report(assessment)
             continue
         tree.add(name)
-        # The first assessment of a class with a next slot decides on the slot that is filled below the class. It has
-        # then recorded whether this slot takes one value.
+        # The first assessment of a class with a next slot determines the slot that is filled below the class, and
+        # whether this slot takes only one value is recorded at that point.
         is_next_slot_known = name in tree.is_single_valued_by_node
         if not is_next_slot_known:
             _record_next_slot(tree, name, assessment.query)
@@ -436,10 +439,10 @@ def build_tree(
 
 
 def _record_next_slot(tree: ClassTree, class_name: str, query: LinkedQuery) -> None:
-    """Record in a tree whether the next slot of a query takes only one value; do nothing if it has no next slot.
+    """Record in a tree whether the next slot of a query takes only one value. Do nothing if there is no next slot.
 
-    Answers to `query` are in the class `class_name`. Answers of the next hop, to follow-on queries about them, are in
-    the classes below it: they fill the next slot.
+    Answers to `query` are in the class `class_name`. The classes below it hold the answers of the next hop, which fill
+    the next slot. They answer follow-on queries about the answers to `query`.
     """
     if len(query.slots) < 2:
         return
@@ -456,17 +459,17 @@ class _AcceptedClasses:
     """
 
     def __init__(self, tree: ClassTree) -> None:
-        """Take the tree of a query; its classes are added afterwards."""
+        """Take the tree of a query. Its classes are added later."""
         self._tree = tree
         self._accepted_class_names: set[str] = set()
-        # Inexact answers whose parent class had no accepted answer when they were added; it may get one later.
+        # Inexact answers whose parent class had no accepted answer when they were added. The class may get one later.
         self._inexact_without_parent: list[Assessment] = []
 
     def add(self, name: str, assessment: Assessment) -> None:
-        """Add the class of an accepted answer, whose parent class must have an accepted answer, too.
+        """Add the class of an accepted answer. Its parent class must also have an accepted answer.
 
-        Raises InputError for a correct answer if the parent class has none so far. An inexact answer may come before
-        the answer that it depends on, and is checked at the end.
+        Raises InputError for a correct answer if the parent class has no accepted answer so far. An inexact answer may
+        come before the answer that it depends on, so it is checked at the end.
         """
         self._accepted_class_names.add(name)
         parent = self._tree.parent_by_class.get(name, self._tree.root)
@@ -474,7 +477,7 @@ class _AcceptedClasses:
             return
         if assessment.judgment == CORRECT:
             raise _missing_parent_error(assessment, "before it")
-        # Only inexact answers come here. They are allowed below wrong answers.
+        # Only inexact answers reach this point. They are allowed below wrong answers.
         if not is_wrong_bin(parent, self._tree.root):
             self._inexact_without_parent.append(assessment)
 
@@ -521,7 +524,7 @@ class _Orphans:
     def _texts_by_follow_on_id(self) -> dict[str, list[str]]:
         """The texts of all assessments, by the id of the follow-on query about their answer.
 
-        An orphan finds its parents under the id of its own query.
+        The parents of an orphan are found under the id of the orphan's own query.
         """
         texts_by_follow_on_id: dict[str, list[str]] = {}
         for assessment in self._assessments:
@@ -533,7 +536,7 @@ def _class_of_assessment(assessment: Assessment, links: Links) -> str | None:
     """Return the name of the class that an assessment belongs to, such as `CSX_ENG_00fb79cef8:1`.
 
     A wrong answer belongs to the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`. The result is None for an
-    orphan: a wrong answer to a follow-on query about another answer, if no assessment accepts that other answer.
+    orphan, which is a wrong answer to a follow-on query about an answer that no assessment accepts.
     """
     if assessment.is_accepted:
         return tree_name(assessment.value_class)
@@ -558,7 +561,7 @@ def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
 def place_responses(
     tree: ClassTree, responses: Iterable[Response], assessment_by_index: AssessmentByIndex, links: Links
 ) -> ResponsesByClass:
-    """Return the responses of a run to one query in load order, by the name of their class.
+    """Return the responses of a run to one query, by the name of their class and in load order.
 
     The class of a response is the first of the following classes that exists:
 
@@ -567,7 +570,7 @@ def place_responses(
        as wrong gets this class only if its query is about a parent answer without an accepting assessment,
     3. the wrong bin of its query, such as `CSX_ENG_00fb79cef8:0`.
 
-    Classes that the tree does not have yet are added to it.
+    Classes that are not in the tree yet are added to it.
     """
     responses_by_class: dict[str, list[Response]] = {}
     wrong_bins = _WrongBins(links)
@@ -586,8 +589,9 @@ def place_responses(
 def _class_of_accepted_answer(response: Response, assessment: Assessment | None, links: Links) -> str | None:
     """Return the class of a response whose answer an assessment accepts, such as `CSX_ENG_00fb79cef8:1`.
 
-    `assessment` is the assessment of the response, None if it has none. The class may also be that of an accepted
-    assessment of the same answer with another justification. The result is None if no assessment accepts the answer.
+    `assessment` is the assessment of the response, or None if it was not assessed. The class may also come from an
+    accepting assessment of the same answer with another justification. The result is None if no assessment accepts the
+    answer.
     """
     if assessment is not None and assessment.is_accepted:
         return tree_name(assessment.value_class)
@@ -661,7 +665,7 @@ class Counts(Record):
 
 
 def sum_counts(counts: Iterable[Counts]) -> Counts:
-    """Return the sums of the counts, field by field; all are 0 if there are no counts."""
+    """Return the sums of the counts, field by field. All sums are 0 if there are no counts."""
     rows = [astuple(row_counts) for row_counts in counts]
     totals = [sum(column) for column in zip(*rows)]  # no totals without rows: all fields keep their default 0
     return Counts(*totals)
@@ -695,9 +699,9 @@ class Tally(NamedTuple):
 class Row(Struct):
     """The responses below one inner node while they are labelled and counted.
 
-    `submitted` are all these responses. `right` and `redundant` are the responses that have the label RIGHT or
-    REDUNDANT so far. `last_right_of_each_class` has the last right response of each class: the one that competes with
-    those of other classes if the slot takes only one value.
+    `submitted` are all these responses. `right` and `redundant` are the responses that currently have the label RIGHT
+    or REDUNDANT. `last_right_of_each_class` has the last right response of each class. If the slot takes only one
+    value, this response competes with the right responses of other classes.
     """
 
     submitted: list[Response] = field(default_factory=list)
@@ -745,9 +749,9 @@ class Counting:
         labels_by_index: dict[int, Labels],
         edition: Edition = LATEST,
     ) -> None:
-        """Prepare to count responses; `assessment_by_index` has their assessments by the index of the response.
+        """Prepare to count responses. `assessment_by_index` has their assessments by the index of the response.
 
-        Labels are added to `labels_by_index`, which may have labels of runs scored before. Only the best
+        Labels are added to `labels_by_index`, which may contain labels of runs scored earlier. Only the best
         `most_justifications` lines of a node count; None means that all lines count.
         """
         self.assessment_by_index = assessment_by_index
@@ -764,8 +768,9 @@ class Counting:
     def tally(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> list[Tally]:
         """Label the responses below each inner node of the tree of a query, and return how many count as right.
 
-        The result has a tally for each inner node: the query itself, whose classes are the answers of the first hop,
-        and each class with classes of the second hop below it. docs/development/rules.md names the rule `counts`.
+        The result has a tally for each inner node. The inner nodes are the query itself, whose classes are the answers
+        of the first hop, and each class with classes of the second hop below it. See the rule `counts` in
+        docs/development/rules.md.
         """
         right_by_class = self._label_classes(tree, responses_by_class)
         classes_by_parent = _classes_by_parent(tree, responses_by_class)
@@ -774,15 +779,15 @@ class Counting:
             row = Row()
             for class_name in classes_by_parent.get(node_name, ()):
                 row.submitted += responses_by_class[class_name]
-                # This call changes `row`: it fills its other fields right, redundant and last_right_of_each_class.
+                # This call fills the other fields of `row`: right, redundant and last_right_of_each_class.
                 self._add_right_responses(right_by_class[class_name], row)
             tallies.append(self._tally_of_row(node_name, row, tree))
         return tallies
 
     def _label_classes(self, tree: ClassTree, responses_by_class: ResponsesByClass) -> dict[str, list[Response]]:
-        """Label the responses of each class by the policy, and return the right ones by the name of the class.
+        """Label the responses of each class under the policy, and return the right ones by the name of their class.
 
-        Parents come first, because a response of the second hop can be right only below a right answer.
+        Parents are labelled first, because a response of the second hop can be right only below a right answer.
         """
         right_by_class: dict[str, list[Response]] = {}
         right_parents_by_class: dict[str, set[str]] = {}
@@ -790,7 +795,7 @@ class Counting:
             if class_name not in responses_by_class:
                 continue
             responses = responses_by_class[class_name]
-            # None means the first hop, at which no response depends on a parent.
+            # None stands for the first hop, where no response depends on a parent.
             right_parents = None if tree.is_root(parent) else right_parents_by_class.get(parent, set())
             right_by_class[class_name] = self._label_class(responses, right_parents)
             has_classes_below = class_name in tree.class_count_by_node
@@ -799,11 +804,11 @@ class Counting:
         return right_by_class
 
     def _label_class(self, responses: Sequence[Response], right_parent_ids: Set[str] | None) -> list[Response]:
-        """Label the responses of one class (rule policies), and return the right ones in the order of the policy.
+        """Label the responses of one class (rule policies), and return the right responses in the order of the policy.
 
         If the policy calls several categories right, the responses of the first of these categories come first.
         `right_parent_ids` has the short ids of the follow-on queries that are about right answers. It is None at the
-        first hop, whose queries are about no answer.
+        first hop, whose queries are not about an answer.
         """
         responses_by_category: dict[str, list[Response]] = {}
         for response in responses:
@@ -821,9 +826,9 @@ class Counting:
     def _find_right_parents(self, responses: Sequence[Response]) -> set[str]:
         """Return the short ids of the follow-on queries about right answers, such as `{"efa464516d81"}`.
 
-        `responses` all belong to one class. Responses to a follow-on query can be right only if their parent is right:
-        the answer that the query is about (rule paths). If several responses give the same answer, the first one
-        decides. This must be called before duplicates are labelled.
+        `responses` all belong to one class. Responses to a follow-on query can be right only if the answer that the
+        query is about, their parent, is right (rule paths). If several responses give the same answer, the first one
+        decides. This method must be called before duplicates are labelled.
         """
         needed_label = CORRECT if self._edition.needs_correct_parent else RIGHT
         first_response_by_query: dict[str, Response] = {}
@@ -836,26 +841,26 @@ class Counting:
         return right_parents
 
     def _add_right_responses(self, right_responses: Sequence[Response], row: Row) -> None:
-        """Add the right responses of a class to the row, after all but one of them are labelled as duplicates.
+        """Add the right responses of a class to the row, after labelling all but one of them as duplicates.
 
-        The one that is left is the first response that names the entity, or the first response if none names it.
+        The response that stays right is the first one that names the entity, or the first of all if none names it.
         """
         if not right_responses:
             return
         if len(right_responses) > 1:
-            # False sorts before True: responses that name the entity come first, in the order that they had.
+            # False sorts before True, so responses that name the entity come first. Otherwise the order stays the same.
             names_first = sorted(right_responses, key=self.is_nominal)
             right_responses = self._mark_duplicates(names_first[0], names_first[1:], row)
         row.right += right_responses
-        # There are several only if the policy counts duplicates as right. The last one competes with other classes if
-        # the slot takes one value.
+        # There are several right responses only if the policy counts duplicates as right. If the slot takes only one
+        # value, the last of them competes with other classes.
         row.last_right_of_each_class.append(right_responses[-1])
 
     def _tally_of_row(self, node_name: str, row: Row, tree: ClassTree) -> Tally:
-        """Change the labels of a row by the rules that look at all its classes, and return the counts of the row.
+        """Apply the rules that concern all classes of a row to its labels, and return the counts of the row.
 
         `node_name` is the name of the inner node above these classes. The rules change labels and the lists `right` and
-        `redundant` of the row. Its list `submitted` stays as it is, so that all responses are counted.
+        `redundant` of the row. The list `submitted` is not changed, so that all responses are counted.
         """
         ground_truth = tree.class_count_by_node[node_name]
         is_single_valued = tree.is_single_valued_by_node.get(node_name, False)
@@ -889,8 +894,8 @@ class Counting:
             self._ignore_nominal_nodes(row)
 
     def _count_labels(self, responses: Iterable[Response]) -> Counts:
-        """Return the counts of labelled responses. The field `ground_truth` stays 0: labels do not tell its value."""
-        # Most responses have one of a few tuples of labels, and the counts of each tuple are computed only once.
+        """Return the counts of labelled responses. The field `ground_truth` stays 0: it does not depend on labels."""
+        # Most responses share a few tuples of labels, and the counts are computed only once for each tuple.
         line_count_by_labels = Counter([self.labels_by_index[response.index] for response in responses])
         return sum_counts([counts_of(labels, line_count) for labels, line_count in line_count_by_labels.items()])
 
@@ -902,9 +907,9 @@ class Counting:
     def _mark_duplicates(self, kept_response: Response, duplicates: Sequence[Response], row: Row) -> list[Response]:
         """Label right responses as duplicates of `kept_response`, and return the responses that are still right.
 
-        `kept_response` is still right. The duplicates are still right only if the policy counts duplicates as right.
-        They are added to `row.redundant` (the tables call duplicates redundant), and the response that they repeat to
-        `repeated_response_by_index`.
+        `kept_response` stays right. The duplicates stay right only if the policy counts duplicates as right. They are
+        added to `row.redundant` (the tables call duplicates redundant), and `repeated_response_by_index` records the
+        response that they repeat.
         """
         duplicate_labels = (REDUNDANT, self._duplicate_side)
         for duplicate in duplicates:
@@ -921,13 +926,14 @@ class Counting:
     def _ignore_nominal_nodes(self, row: Row) -> None:
         """Ignore the right responses of nodes whose lines never name the entity (rule nominal-mentions).
 
-        A right response of such a node, or a duplicate, loses its labels RIGHT and REDUNDANT. It gets the label IGNORE,
-        unless a line of the row with the same line number has this label already.
+        Right responses and duplicates of these nodes lose their labels RIGHT and REDUNDANT. They get the label IGNORE,
+        unless another line of the row with the same line number already has this label.
         """
         lines_by_nominal_node = self._lines_of_nominal_nodes(row)
         if not lines_by_nominal_node:
             return
-        # The reference keeps the label IGNORE by line number, although lines of two files may have the same number.
+        # The reference scorer stores the label IGNORE by line number, although lines in two files may have the same
+        # number.
         ignored_numbers = {line.number for line in row.submitted if IGNORE in self.labels_by_index[line.index]}
         for line in row.credited:
             if line.node in lines_by_nominal_node:
@@ -938,10 +944,10 @@ class Counting:
                 self.nominal_lines_by_index[line.index] = lines_by_nominal_node[line.node]
 
     def _lines_of_nominal_nodes(self, row: Row) -> dict[str | None, list[Response]]:
-        """Return the lines of each nominal node of a row, by full node id such as `CSX_ENG_00fb79cef8:E1`.
+        """Return the lines of each nominal node of a row, by the full id of the node, such as `CSX_ENG_00fb79cef8:E1`.
 
-        A node is nominal if it has a credited response (right or redundant), but none of its lines names the entity.
-        Lines without a node are taken together, as if None were a node.
+        A node is nominal if it has a credited response (right or redundant) but none of its lines names the entity.
+        Lines without a node are grouped together under None.
         """
         lines_by_node: dict[str | None, list[Response]] = {line.node: [] for line in row.credited}
         for line in row.submitted:
@@ -950,10 +956,11 @@ class Counting:
         return {node: lines for node, lines in lines_by_node.items() if not self._is_named(lines)}
 
     def _ignore_nominal_lines(self, row: Row) -> None:
-        """Take the label RIGHT from the responses of a row that do not name the entity, each decided by itself.
+        """Remove the label RIGHT from the responses of a row that do not name the entity.
 
-        A nominal answer is ignored if its class has the mention type of a name: another answer of the class names the
-        entity. An answer without mention type is no longer right, unless no right response of the row has one.
+        Each response is decided separately. A nominal answer is ignored if its class has the mention type of a name,
+        which means that another answer of the class names the entity. An answer without a mention type is no longer
+        right, unless all right responses of the row lack one.
         """
         assessments = [self.assessment_by_index[line.index] for line in row.right]
         if all(assessment.value_mention is None for assessment in assessments):
@@ -976,10 +983,11 @@ class Counting:
         return any(self.is_naming(line) for line in best_lines(assessed_lines, self._most_justifications))
 
     def is_naming(self, line: Response) -> bool:
-        """Return whether an assessed line counts as a name of the entity: it is one, or no answer of its class is one.
+        """Return whether an assessed line counts as a name of the entity.
 
-        A line with the answer `her son` counts as a name unless another answer of its class is one, such as `Bob`. A
-        line with the label WRONG never counts as a name.
+        A line counts if its answer is a name, or if no answer of its class is a name. For example, a line with the
+        answer `her son` counts unless another answer of its class is a name, such as `Bob`. A line with the label WRONG
+        never counts as a name.
         """
         if WRONG in self.labels_by_index[line.index]:
             return False

@@ -1,8 +1,8 @@
-"""Find the run lines that exceed the limits on justifications, or give a second value to a slot that takes one value. A
-node has the lines about one entity; its full id is `CSX_ENG_00fb79cef8:E1`. The parent lines of a line give the answer
-that its query is about.
+"""Find the run lines that exceed the limits on justifications, or give a second value to a single-valued slot. A node
+groups the lines about one entity, and has a full id such as `CSX_ENG_00fb79cef8:E1`. The parent lines of a line give
+the answer that its query is about.
 
-The scorer reports these lines as discarded, but counts them all the same (rule limits). The validators leave them out.
+The scorer reports these lines as discarded, but still counts them (rule limits). The validators leave them out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Discard(NamedTuple):
 
 
 class _RivalNodes(NamedTuple):
-    """The nodes that compete for a slot that takes one value.
+    """The nodes that compete for a slot that takes only one value.
 
     `parent` is the full id of the node above them, or the id of the query at the first hop. `level` is the hop of the
     slot, from 0. `node_ids` are the full ids of the competing nodes.
@@ -59,7 +59,7 @@ class DiscardRules:
     """
 
     def __init__(self, limits: JustificationLimits, problems: ProblemLog) -> None:
-        """Take the limits on justifications; discarded lines are reported to `problems`."""
+        """Take the limits on justifications. Discarded lines are reported to `problems`."""
         self.discarded_indexes: set[int] = set()
         self.discard_by_index: dict[int, Discard] = {}
         self.has_lines_depending_on_other_queries = False
@@ -70,15 +70,15 @@ class DiscardRules:
     def apply(
         self, responses: Sequence[Response], lines_by_node: Mapping[str, Sequence[Response]], is_in_order: bool
     ) -> None:
-        """Discard the lines beyond the limits, among all run lines loaded so far.
+        """Discard the lines that exceed the limits, among all run lines loaded so far.
 
-        `lines_by_node` has the lines by full node id. `is_in_order` says that every line of a later hop comes after its
-        parent line. Raises InputError for a node of a slot that takes one value if the confidence of the node cannot be
+        `lines_by_node` has the lines by full node id. `is_in_order` says whether every line of a later hop comes after
+        its parent line. Raises InputError if a node is in a slot that takes only one value and its confidence cannot be
         computed.
         """
         self.loaded_line_counts.append(len(responses))
         crowded_nodes = self._find_crowded_nodes(lines_by_node)
-        # A line may lack its parent line if that was discarded, now or earlier, or has not been loaded yet.
+        # The parent line of a line may be missing because it was discarded, now or earlier, or has not been loaded yet.
         may_lack_parent_lines = bool(self.discarded_indexes) or not is_in_order
         if crowded_nodes or may_lack_parent_lines:
             self._limit_justifications(responses, crowded_nodes)
@@ -90,21 +90,22 @@ class DiscardRules:
         responses: Sequence[Response],
         lines_by_node: Mapping[str, Sequence[Response]],
     ) -> None:
-        """Apply the limits to lines that were loaded under other limits, as loading does: once after each file.
+        """Apply the limits to lines that were loaded under other limits.
 
-        Each time the rules see the lines of the files so far. `loaded_line_counts` says how many lines had been loaded
+        The limits are applied once after each file, as they are when files are loaded. Each time, the rules consider
+        the lines of all files up to this point. `loaded_line_counts` gives the number of lines that had been loaded
         after each file. `responses` are all run lines, and `lines_by_node` has them by full node id.
         """
         for loaded_count in loaded_line_counts:
             lines_by_node_so_far = _lines_loaded_first(lines_by_node, loaded_count)
-            # At this point nobody knows whether these lines were in order, so that all parent lines are checked.
+            # At this point it is not known whether these lines were in order, so all parent lines are checked.
             self.apply(responses[:loaded_count], lines_by_node_so_far, is_in_order=False)
 
     def _find_crowded_nodes(self, lines_by_node: Mapping[str, Sequence[Response]]) -> list[Sequence[Response]]:
-        """Return the lines of each node that may exceed a limit; `lines_by_node` has the lines by full node id.
+        """Return the lines of each node that may exceed a limit. `lines_by_node` has the lines by full node id.
 
-        A full id begins with the query: `CSX_ENG_00fb79cef8:E1`. The result may include nodes that exceed no limit in
-        the end.
+        A full id, such as `CSX_ENG_00fb79cef8:E1`, begins with the query. The result may include nodes that turn out
+        not to exceed any limit.
         """
         limits = (self._limits.justifications_per_document, self._limits.justifications_per_node)
         set_limits = [limit for limit in limits if limit is not None]
@@ -116,26 +117,27 @@ class DiscardRules:
         return [lines for lines in large_nodes if self._may_exceed_limits(lines)]
 
     def _may_exceed_limits(self, lines: Sequence[Response]) -> bool:
-        """Return whether a node has more lines than a node may have, or may have too many lines from one document."""
+        """Return whether a node has more lines than allowed, or may have too many lines from a single document."""
         justifications_per_document = self._limits.justifications_per_document
         justifications_per_node = self._limits.justifications_per_node
         if justifications_per_node is not None and len(lines) > justifications_per_node:
             return True
         if justifications_per_document is None or len(lines) <= justifications_per_document:
             return False
-        # If one document has more lines than allowed, the lines come from at most this number of documents: that
-        # document, and another one for each other line. Five lines with a limit of two: a document with three of them
-        # leaves two lines, so that there are at most 5 - 2 = 3 documents.
+        # If one document has more lines than allowed, this is the largest possible number of documents: that document,
+        # and one more for each remaining line. For example, with five lines and a limit of two, a document with three
+        # lines leaves two others, so there are at most 5 - 2 = 3 documents.
         most_documents = len(lines) - justifications_per_document
         document_count = len({line.docid for line in lines})
         return document_count <= most_documents
 
     def _limit_justifications(self, responses: Sequence[Response], crowded_nodes: Iterable[Sequence[Response]]) -> None:
-        """Discard hop by hop the lines of nodes that exceed the limits, and the lines of later hops below them.
+        """Discard the lines of nodes that exceed the limits, and the lines of later hops below them, hop by hop.
 
         `responses` are all run lines, and `crowded_nodes` has the lines of each node that may have too many.
         """
-        # The order of the nodes within a level does not matter: they share no line, and reports are sorted.
+        # The order of the nodes within a level does not matter, because nodes do not share lines and reports are
+        # sorted.
         nodes_by_level: dict[int, list[Sequence[Response]]] = defaultdict(list)
         for lines in crowded_nodes:
             level_of_node = lines[-1].query.level  # all lines of a node have the same level
@@ -177,7 +179,7 @@ class DiscardRules:
         return [line for line in lines if line.index not in self.discarded_indexes]
 
     def _keep_best(self, lines: Sequence[Response], most_lines: int | None, limit: Limit) -> None:
-        """Keep the `most_lines` lines with the highest confidences, and discard the others; None keeps all lines.
+        """Keep the `most_lines` lines with the highest confidences, and discard the others. None keeps all lines.
 
         `limit` is the reason to discard them: `document` or `node`.
         """
@@ -202,29 +204,30 @@ class DiscardRules:
     def _keep_single_values(
         self, responses: Sequence[Response], lines_by_node: Mapping[str, Sequence[Response]]
     ) -> None:
-        """Keep the best node in each slot that takes one value, and discard the lines of the other nodes.
+        """Keep the best node in each slot that takes only one value, and discard the lines of the other nodes.
 
-        The lines of later hops that depend on discarded lines are discarded, too. `responses` are all run lines, and
+        The lines of later hops that depend on discarded lines are discarded as well. `responses` are all run lines, and
         `lines_by_node` has them by full node id, such as `CSX_ENG_00fb79cef8:E1`.
         """
         groups = _find_rivals(lines_by_node)
         has_rivals = any(len(group.node_ids) > 1 for group in groups)
-        # Without a limit for nodes, a node without lines left is an error. `_node_sort_key` raises it when the nodes of
-        # a group are compared, so that groups of a single node are looked at, too.
+        # If the number of lines per node is not limited, a node whose lines were all discarded is an error.
+        # `_node_sort_key` raises it when it compares the nodes of a group, so groups of a single node must be processed
+        # as well.
         can_raise_error = self._limits.justifications_per_node is None
         if not has_rivals and not can_raise_error:
             return
         follow_on_queries = _FollowOnQueries(responses, self._lines_left(responses))
         for group in _sorted_by_hop(groups):
             self._keep_best_rival(group, lines_by_node, follow_on_queries)
-            # This includes queries about answers of nodes that other groups have discarded.
+            # This includes queries about answers of nodes that were discarded for other groups.
             for orphan in follow_on_queries.pop_orphaned_queries(group.level):
                 self._discard_answers(orphan, follow_on_queries)
 
     def _keep_best_rival(
         self, group: _RivalNodes, lines_by_node: Mapping[str, Sequence[Response]], follow_on_queries: _FollowOnQueries
     ) -> None:
-        """Keep the best node of a group, and discard the lines of the others, which also leave `follow_on_queries`."""
+        """Keep the best node of a group. Discard the other nodes' lines, and remove them from `follow_on_queries`."""
         # The best node has the smallest sort key.
         winner = min(group.node_ids, key=lambda node: self._node_sort_key(lines_by_node[node], node))
         reason = Discard(limit="single-valued", kept_lines=lines_by_node[winner])
@@ -233,7 +236,7 @@ class DiscardRules:
                 continue
             for line in lines_by_node[node]:
                 follow_on_queries.remove(line, self.discarded_indexes)
-                # The other messages about discarded lines end with a line end, this one does not.
+                # Unlike the other messages about discarded lines, this one does not end with a newline.
                 self._discard(line, "DISCARDED_ENTRY", reason, text_after_line="")
 
     def _discard_answers(self, query_id: str, follow_on_queries: _FollowOnQueries) -> None:
@@ -243,18 +246,18 @@ class DiscardRules:
         """
         for line in self._lines_left(follow_on_queries.lines_answering(query_id)):
             has_lines_below = bool(follow_on_queries.lines_answering(line.follow_on_id))
-            # Whether these lines of a third hop are discarded, too, depends on other queries.
+            # Whether these lines of a third hop are also discarded depends on other queries.
             if has_lines_below:
                 self.has_lines_depending_on_other_queries = True
             follow_on_queries.remove(line, self.discarded_indexes)
             self._discard(line, "DISCARDED_DEPENDENT", Discard("parent"))
 
     def _node_sort_key(self, lines: Sequence[Response], node: str) -> tuple[float, bool, int, int]:
-        """Return the sort key of a node among its rivals for a slot that takes one value; the smallest key wins.
+        """Return the sort key of a node among its rivals for a single-valued slot. The node with the smallest key wins.
 
         Nodes are compared by confidence, then by whether they have lines left, then by their first line. `lines` are
-        the lines of the node, `node` is its full id such as `CSX_ENG_00fb79cef8:E1`. Raises InputError if
-        the confidence cannot be computed: if no line is left, and the number of lines for a node is not limited.
+        the lines of the node, and `node` is its full id, such as `CSX_ENG_00fb79cef8:E1`. Raises InputError if no line
+        is left and the number of lines per node is not limited, because the confidence cannot be computed in this case.
         """
         lines_left = self._lines_left(lines)
         if not lines_left and self._limits.justifications_per_node is None:
@@ -292,9 +295,9 @@ class _FollowOnQueries:
         return self._lines_by_query.get(query_id, ())
 
     def remove(self, line: Response, discarded_indexes: AbstractSet[int]) -> None:
-        """Remove a line that is about to be discarded; a line in `discarded_indexes` was removed before.
+        """Remove a line that is about to be discarded. Lines in `discarded_indexes` have already been removed.
 
-        If it was the last parent line of the query about its answer, that query becomes an orphan.
+        If the line was the last parent line of the query about its answer, that query becomes an orphan.
         """
         if line.index in discarded_indexes:
             return
@@ -310,9 +313,9 @@ class _FollowOnQueries:
 
 
 def _error_of_node_without_confidence(node: str, line: Response) -> InputError:
-    """Return the error for a node without lines that are not discarded.
+    """Return the error for a node whose lines have all been discarded.
 
-    `node` is its full id such as `CSX_ENG_00fb79cef8:E1`, and `line` its first line.
+    `node` is the full id of the node, such as `CSX_ENG_00fb79cef8:E1`, and `line` is its first line.
     """
     return line.error(
         f"no confidence for node {node}: all of its lines were discarded",
@@ -333,7 +336,7 @@ def _sorted_by_hop(groups: Iterable[_RivalNodes]) -> list[_RivalNodes]:
 def _lines_loaded_first(
     lines_by_node: Mapping[str, Sequence[Response]], loaded_count: int
 ) -> dict[str, Sequence[Response]]:
-    """Return the first `loaded_count` lines of a run by node; nodes without any of these lines are left out.
+    """Return the first `loaded_count` lines of a run, by node. Nodes without any of these lines are left out.
 
     `lines_by_node` has all run lines by full node id.
     """
@@ -354,15 +357,16 @@ def _queries_by_level(responses: Iterable[Response]) -> dict[int, set[str]]:
 
 
 def _find_rivals(lines_by_node: Mapping[str, Sequence[Response]]) -> list[_RivalNodes]:
-    """Return the groups of nodes that compete for a slot that takes one value.
+    """Return the groups of nodes that compete for a slot that takes only one value.
 
-    `lines_by_node` has the run lines by full node id, such as `CSX_ENG_00fb79cef8:E1`. A group consists of
-    all nodes below one node. The first line of the node with the shortest id decides whether the slot of the group
-    takes one value.
+    `lines_by_node` has the run lines by full node id, such as `CSX_ENG_00fb79cef8:E1`. A group consists of all nodes
+    below one parent node. The first line of the node with the shortest id determines whether the slot of the group
+    takes only one value.
     """
     groups = []
     for parent, rivals in _nodes_beside_single_values(lines_by_node).items():
-        # A node of the group is in a slot that takes one value; another node may decide against it.
+        # At least one node of the group is in a slot that takes only one value, but the deciding node may be in another
+        # slot.
         deciding_node = min(rivals, key=len)
         query = lines_by_node[deciding_node][0].query
         if query.is_single_valued:
@@ -371,13 +375,13 @@ def _find_rivals(lines_by_node: Mapping[str, Sequence[Response]]) -> list[_Rival
 
 
 def _nodes_beside_single_values(lines_by_node: Mapping[str, Sequence[Response]]) -> dict[str, list[str]]:
-    """Return the nodes that have a value of a slot that takes one value, and the other nodes below the same parent.
+    """Return the nodes in slots that take only one value, and the other nodes below the same parents.
 
-    They are given by their parent, all by their full ids: `{"Q:E1": ["Q:E1:C1", "Q:E1:C2"]}` for two nodes
-    below `Q:E1`. `lines_by_node` has the run lines by node.
+    The result has the full ids of the nodes by the full id of their parent: `{"Q:E1": ["Q:E1:C1", "Q:E1:C2"]}` for two
+    nodes below `Q:E1`. `lines_by_node` has the run lines by node.
     """
     parents = {parent_node(node) for node, lines in lines_by_node.items() if lines[0].query.is_single_valued}
-    if not parents:  # as in most runs: this saves a second pass over all nodes
+    if not parents:  # true for most runs, and saves a second pass over all nodes
         return {}
     nodes_by_parent: dict[str, list[str]] = defaultdict(list)
     for node in lines_by_node:

@@ -58,7 +58,7 @@ class LinkedQuery(Record, eq=False):
 
     @property
     def is_follow_on(self) -> bool:
-        """Whether the query is about an answer to another query, as in the second hop and later ones."""
+        """Whether the query is about an answer to another query, as in the second hop and later hops."""
         return self.level > 0
 
 
@@ -102,11 +102,11 @@ def add_judgement(judgement_by_key: dict[JudgementKey, Judgement], key: Judgemen
 class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 16 bytes less for each answer
     """The query about one answer, and the assessments of that answer in the pool.
 
-    `id` is the short id of the query. `query` is the query that was answered, None if a query file defines a query with
-    this id. `first_assessment` is the first assessment of the answer, `accepting_assessment` the last one that accepts
-    it. `judgements` has the judgement (the assessment that counts) for each justification of the answer, by the query
-    and the answer. It is None if there are fewer than two assessments, as for most answers: a single one needs no
-    dictionary.
+    `id` is the short id of the query. `query` is the query that was answered, or None if a query file defines a query
+    with this id. `first_assessment` is the first assessment of the answer, and `accepting_assessment` is the last
+    assessment that accepts it. `judgements` has the judgement (the assessment that counts) for each justification of
+    the answer, by the query and the answer. It is None if there are fewer than two assessments, as for most answers,
+    because a dictionary is not needed for a single assessment.
     """
 
     id: str
@@ -130,29 +130,29 @@ class FollowOn(Struct, eq=False, gc=False):  # nothing in it leads back to it: 1
         """Add an assessment of the answer that this query is about. Assessments must be added in load order.
 
         A judgement is the assessment that counts for one justification of the answer. Assessments with the same text
-        and value provenance, but another relation provenance, belong to the same follow-on query.
+        and value provenance belong to the same follow-on query, even if their relation provenances differ.
         """
         if assessment.is_accepted:
             self.accepting_assessment = assessment
-        # Nearly all answers have one assessment: for them no dictionary is made.
+        # Nearly all answers have only one assessment, for which no dictionary is made.
         if self.first_assessment is None:
             self.first_assessment = assessment
             return
         if self.judgements is None:
             self.judgements = {}
-            # With the second assessment, the first one goes into the dictionary, too.
+            # When the second assessment is added, the first one is also entered in the dictionary.
             first_assessment = self.first_assessment
             add_judgement(self.judgements, (first_assessment.query, first_assessment.answer), first_assessment)
         add_judgement(self.judgements, (assessment.query, assessment.answer), assessment)
 
     def judgement_of(self, query: LinkedQuery, answer: Answer) -> Judgement | None:
-        """Return the judgement on an answer to a query with exactly this justification, None if nobody judged it.
+        """Return the judgement on an answer to a query with exactly this justification, or None if it was not assessed.
 
-        For example, the same text may have been judged correct at `ENG_1:10-20`, and never at `ENG_2:5-15`.
+        For example, the same text may have been judged correct at `ENG_1:10-20`, but not judged at all at `ENG_2:5-15`.
         """
         if self.judgements is not None:
             return self.judgements.get((query, answer))
-        # There is no dictionary for a single assessment.
+        # No dictionary is made for a single assessment.
         only_assessment = self.first_assessment
         if only_assessment is None:
             return None
@@ -219,10 +219,11 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
     """A line of a run.
 
     `index` counts the run lines of the whole input from 0 (load order); `number` is the number of the line in its file,
-    from 1. `node` is the full node id (`CSX_ENG_00fb79cef8:E1`), None if the line has no node. `follow_on` is the query
-    about the answer; it is `FOLLOW_ON_PLACEHOLDER` for some lines of a run that is validated. `stored_answer` is the
-    answer if its columns had to be changed to their canonical form, or if an assessment holds the same answer. It is
-    None for all other lines, whose answer is read from the text when it is needed: this saves much memory.
+    from 1. `node` is the full node id (`CSX_ENG_00fb79cef8:E1`), or None if the line does not have a node. `follow_on`
+    is the query about the answer; it is `FOLLOW_ON_PLACEHOLDER` for some lines of a run that is validated.
+    `stored_answer` is the answer if its columns had to be changed to their canonical form, or if an assessment has the
+    same answer. It is None for all other lines. To save memory, their answers are read from the text when they are
+    needed.
     """
 
     index: int
@@ -257,9 +258,9 @@ class Response(Record, AnswerLine, gc=False):  # nothing in it leads back to it:
 class Assessment(Record, AnswerLine):
     """A line of an assessment file.
 
-    `is_accepted` says whether the answer was judged correct or inexact; exactly such lines have an equivalence class as
-    `value_class`. The mention types of the answer and of its class are None in layouts without them. `follow_on_id` is
-    the short id of the query about the answer.
+    `is_accepted` says whether the answer was judged correct or inexact. Only in these cases is `value_class` an
+    equivalence class. The mention types of the answer and of its class are None in layouts without mention types.
+    `follow_on_id` is the short id of the query about the answer.
     """
 
     number: int
@@ -278,7 +279,7 @@ class Assessment(Record, AnswerLine):
 class SkippedLine(NamedTuple):
     """A line that does not count, although its answer created the follow-on query with the short id `follow_on_id`.
 
-    `docid` is the document in which the value is found. `accepted_line_count` is the number of accepted lines of the
+    `docid` is the document in which the value was found. `accepted_line_count` is the number of accepted lines of the
     same kind (run lines or assessments) before this line.
     """
 
@@ -294,17 +295,18 @@ class SkippedLine(NamedTuple):
 class Links(Struct, eq=False):
     """The accepted lines of gold or of a run, with the queries that they answer and the queries about their answers.
 
-    The links of a run build on `underlying_links`, usually the links of gold, which the methods also search. Lines are
-    in load order. `follow_ons` has the follow-on queries by short id, `queries` the answered queries by full id, and
-    `lines_by_node` the run lines by full node id. `lines_without_parent` are lines of the second hop that come before
-    their parent line or have none. `is_in_order` says that every line of a later hop comes after the line with the
-    answer that its query is about. `skipped_follow_ons` are the short ids of the queries about answers of
-    `skipped_lines`.
+    The links of a run build on `underlying_links`, usually the links of gold, which are also searched by the methods.
+    Lines are in load order. `follow_ons` has the follow-on queries by short id, `queries` has the answered queries by
+    full id, and `lines_by_node` has the run lines by full node id. `lines_without_parent` are lines of the second hop
+    that come before their parent line or do not have one. `is_in_order` says that every line of a later hop comes after
+    the line with the answer that its query is about. `skipped_follow_ons` are the short ids of the queries about
+    answers of `skipped_lines`.
 
-    `node_by_follow_on` has the node of the first run line that gives the answer of a follow-on query: an empty text if
-    the line has no node, None if no line is known to give the answer. The first `entered_line_count` run lines have
-    been entered there. `lines_awaiting_follow_on` are the run lines whose follow-on queries are not yet made.
-    `altered_indexes` are the indexes of the run lines that may have to be changed when a validated run is written.
+    `node_by_follow_on` has the node of the first run line that gives the answer that a follow-on query is about. The
+    value is an empty text if the line does not have a node, and None if no line is known to give the answer. The first
+    `entered_line_count` run lines have been entered there. `lines_awaiting_follow_on` are the run lines whose follow-on
+    queries have not been made yet. `altered_indexes` are the indexes of the run lines that may have to be changed when
+    a validated run is written.
     """
 
     query_set: QuerySet
@@ -327,8 +329,8 @@ class Links(Struct, eq=False):
     def __post_init__(self) -> None:
         """Drop underlying links that are empty, and reserve the ids of queries that look like follow-on queries.
 
-        Underlying links, such as the links of gold below those of a run, have reserved these ids already. Links that
-        were unpickled have their follow-on queries already.
+        Underlying links, such as the links of gold on which the links of a run build, have already reserved these ids.
+        Unpickled links already have their follow-on queries.
         """
         underlying_links = self.underlying_links
         if underlying_links is not None and underlying_links.has_no_content:
@@ -354,9 +356,9 @@ class Links(Struct, eq=False):
         self.lines_awaiting_follow_on.clear()
 
     def find_follow_on(self, short_id: str) -> FollowOn | None:
-        """Return the follow-on query of this short id, None if no line gives the answer that it is about.
+        """Return the follow-on query with this short id, or None if no line gives the answer that it is about.
 
-        Below the links of a run lie those of gold (`underlying_links`), where the query may be, too.
+        The query is also searched for in the underlying links: for the links of a run, these are the links of gold.
         """
         if self.lines_awaiting_follow_on:
             self.make_follow_ons()
@@ -366,7 +368,7 @@ class Links(Struct, eq=False):
         return follow_on
 
     def find_query(self, full_id: str) -> LinkedQuery | None:
-        """Return the query of this full id, None if no line has named it yet, here or in the underlying links."""
+        """Return the query with this full id, or None if no line has named it yet, here or in the underlying links."""
         query = self.queries.get(full_id)
         if query is None and self.underlying_links is not None:
             return self.underlying_links.find_query(full_id)
@@ -375,17 +377,18 @@ class Links(Struct, eq=False):
     def was_answer_skipped(self, follow_on_id: str) -> bool:
         """Return whether a skipped line gives the answer that a follow-on query is about.
 
-        The lines of the underlying links are looked at, too: the lines of gold, if these are the links of a run.
+        The skipped lines of the underlying links are also considered: for the links of a run, these are the lines of
+        gold.
         """
         if follow_on_id in self.skipped_follow_ons:
             return True
         return self.underlying_links is not None and self.underlying_links.was_answer_skipped(follow_on_id)
 
     def parent_node_of_query(self, short_id: str) -> str | None:
-        """Return the node of the first run line that gives the answer of a follow-on query: `CSX_ENG_00fb79cef8:E1`.
+        """Return the node of the first run line that gives the answer that a follow-on query is about.
 
-        The result is an empty text if that line has no node, and None if none of these lines gives the answer. Lines of
-        the underlying links are not considered.
+        An example is `CSX_ENG_00fb79cef8:E1`. The result is an empty text if that line has no node, and None if no run
+        line gives the answer. Lines of the underlying links are not considered.
         """
         if self.lines_awaiting_follow_on:
             self.make_follow_ons()
@@ -395,21 +398,21 @@ class Links(Struct, eq=False):
     def _enter_nodes(self) -> None:
         """Enter the nodes of all run lines that were added since the last call into `node_by_follow_on`.
 
-        This happens only when a node is looked up: it saves a run without lines of the second hop a dictionary of
-        40 bytes for each line.
+        This is done only when a node is looked up. Runs without lines of the second hop thus save a dictionary that
+        takes 40 bytes per line.
         """
         while self.entered_line_count < len(self.responses):
             response = self.responses[self.entered_line_count]
             self.entered_line_count += 1
             has_next_hop = len(response.query.slots) > 1
             if has_next_hop:
-                # The first line with an answer decides, so that an earlier entry stays.
+                # The first line with an answer decides, so an earlier entry is kept.
                 self.node_by_follow_on.setdefault(response.follow_on_id, response.node or "")
 
     def _has_parent_line(self, short_id: str) -> bool:
-        """Return whether any run line gives the answer of a follow-on query, here or in the underlying links."""
+        """Return whether a run line, here or in the underlying links, gives the answer that a query is about."""
         node = self.parent_node_of_query(short_id)
-        # An entry None means that the lines with the answer were taken away, so that nothing more is to be looked up.
+        # An entry of None means that the lines with the answer were removed, so no further look-up is needed.
         is_entered_here = short_id in self.node_by_follow_on
         if is_entered_here or self.underlying_links is None:
             return node is not None
@@ -442,9 +445,9 @@ class Links(Struct, eq=False):
     def class_of_query(self, query: LinkedQuery) -> str:
         """Return the name under which the tree of equivalence classes lists the answers to a query (rule ground-truth).
 
-        For a query of the first hop this is its full id: `CSX_ENG_00fb79cef8`. For a follow-on query it is the
-        equivalence class of the answer that the query is about: `CSX_ENG_00fb79cef8:1`, or `CSX_ENG_00fb79cef8:0` if
-        that answer was not accepted. Raises InputError if only skipped lines give that answer.
+        For a query of the first hop, the name is its full id: `CSX_ENG_00fb79cef8`. For a follow-on query, the name is
+        the equivalence class of the answer that the query is about: `CSX_ENG_00fb79cef8:1`, or `CSX_ENG_00fb79cef8:0`
+        if that answer was not accepted. Raises InputError if only skipped lines give that answer.
         """
         if query.parent is None:  # a query of the first hop
             return query.full_id
@@ -454,7 +457,7 @@ class Links(Struct, eq=False):
         is_unassessed = follow_on is not None and follow_on.first_assessment is None
         if is_unassessed and self._was_only_skipped(query.short_id):
             raise _error_of_query_without_class(query)
-        # The answer was not accepted: it is in the wrong bin below the class of the query that it answers.
+        # The answer was not accepted, so it is in the wrong bin below the class of the query that it answers.
         class_of_parent = self.class_of_query(query.parent)
         return f"{class_of_parent}:0"
 
@@ -484,7 +487,7 @@ def _reserved_follow_ons(query_set: QuerySet) -> dict[str, FollowOn]:
 
 
 def _error_of_query_without_class(query: LinkedQuery) -> InputError:
-    """Return the error for a follow-on query without class, since all of its parent lines were skipped.
+    """Return the error for a follow-on query that has no class because all of its parent lines were skipped.
 
     The parent lines give the answer that the query is about.
     """
@@ -550,7 +553,7 @@ def load_order(line: Response) -> tuple[int, int]:
 
 
 def sum_from_left(values: Iterable[float]) -> float:
-    """Return the sum of the values, added from left to right in double precision like in the reference.
+    """Return the sum of the values, added from left to right in double precision, as in the reference scorer.
 
     Since Python 3.12 the built-in `sum` compensates for rounding errors, so that its last digits may differ.
     """

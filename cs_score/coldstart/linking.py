@@ -94,7 +94,7 @@ class _AssessmentPositions(NamedTuple):
 
     @classmethod
     def find_in(cls, schema: Schema) -> _AssessmentPositions:
-        """Return the positions that the columns have in a layout of assessments."""
+        """Return the positions of the columns in a layout of assessments."""
         position_of_required = schema.columns.index
         return cls(
             query=position_of_required("QUERY_AND_SLOT_NAME"),
@@ -111,10 +111,10 @@ class _AssessmentPositions(NamedTuple):
 
 
 class LoadingSettings(NamedTuple):
-    """How a program that prepares files for the scorer, such as a validator, wants lines to be loaded.
+    """The settings for loading lines in a program that prepares files for the scorer, such as a validator.
 
     Provenances are checked against `document_lengths`, the length of each document. `allow_comments` says that comments
-    at the ends of lines are cut off. `is_validation` says that no line will be scored, so that follow-on queries are
+    at the ends of lines are removed. `is_validation` says that no line will be scored, so that follow-on queries are
     made only when they are needed. `on_error` is called with the error of each line that cannot be linked, and loading
     continues with the next line. `after_run` is called with the `Loading` after each run file.
     """
@@ -152,8 +152,8 @@ class Loading:
         """Prepare to load lines that answer the queries of `query_set`, with these limits on justifications.
 
         `gold_links` are the links of gold, on which the links of the loaded lines build. `known_answers` are answers of
-        earlier runs, to which new ones are added. `only_run_id` is the run whose lines are loaded, None for all runs.
-        `settings` are for programs that prepare files for the scorer; by default lines are loaded to be scored.
+        earlier runs, to which new answers are added. `only_run_id` is the run whose lines are loaded, or None for all
+        runs. `settings` are for programs that prepare files for the scorer. By default, lines are loaded to be scored.
         """
         self.query_set = query_set
         self.problems = problems
@@ -165,7 +165,7 @@ class Loading:
         underlying_links = self.links.underlying_links
         self._gold_follow_ons = {} if underlying_links is None else underlying_links.follow_ons
         self._edition = query_set.edition
-        # The slots that the edition knows; None for editions with the whole inventory.
+        # The slots that the edition knows, or None for editions that know the whole inventory.
         self._legal_slots = queries.slots_before_events() if query_set.edition.slot_filling_only else None
         self._known_answers = known_answers
         self._only_run_id = only_run_id
@@ -175,7 +175,7 @@ class Loading:
         self._after_run = settings.after_run
         self._makes_follow_ons_late = settings.is_validation and _can_make_follow_ons_late(self.links)
         self._file = ""
-        # Beginnings of document ids, four characters long, that tell the language of the document.
+        # Prefixes of document ids, four characters long, that identify the language of the document.
         self._language_prefixes: set[str] = set()
 
     def load(self, files: Iterable[Input]) -> None:
@@ -189,7 +189,7 @@ class Loading:
                     self._load_file(member)
 
     def _load_file(self, file: Input) -> None:
-        """Load the lines of one file, and keep the digest of the file. A file of size 0 counts as a run."""
+        """Load the lines of one file, and store the digest of the file. An empty file counts as a run."""
         with open_source(file) as source:
             tab_file = tab_files.read_tab_file(
                 source,
@@ -207,15 +207,15 @@ class Loading:
             self.digests.append(source.digest(role_of(tab_file.schema)))
 
     def note_layout(self, file: str, layout: Schema) -> None:
-        """Keep the layout of a file, and add a remark if it has assessments without mention types.
+        """Store the layout of a file, and add a remark if it contains assessments without mention types.
 
-        The remark tells the user that the edition then takes all answers for names, or none of them.
+        The remark tells the user that the edition therefore treats all answers as names, or none of them.
         """
         self.layouts[file] = layout
         has_mention_types = layout.position("VALUE_MENTION_TYPE") is not None
         if layout.kind is not FileKind.ASSESSMENTS or has_mention_types:
             return
-        # Editions ignore nominal answers one by one, or whole nodes without the mention type of a name.
+        # Editions ignore either single nominal answers, or whole nodes without the mention type of a name.
         ignores_whole_nodes = not self._edition.ignores_each_nominal
         if self._edition.assumed_mention is not None:
             self.remarks.append(f"{file} has no mention types ({layout.name}): all its answers are taken for names")
@@ -248,13 +248,13 @@ class Loading:
         """Mark the lines that exceed the limits on justifications as discarded, among all run lines loaded so far."""
         has_lines_of_later_hops = any(query.level > 0 for query in self.links.queries.values())
         if has_lines_of_later_hops:
-            # The rules look for the parent lines of these lines by the follow-on query of each line. A validation has
-            # postponed making these queries.
+            # The rules find the parent lines of these lines through follow-on queries, which a validation has not made
+            # yet.
             self.links.make_follow_ons()
         self.discard_rules.apply(self.links.responses, self.links.lines_by_node, self.links.is_in_order)
 
     def _load_assessments(self, tab_file: tab_files.TabFile) -> None:
-        """Link the lines of an assessment file. Raises InputError if gold has assessments already."""
+        """Link the lines of an assessment file. Raises InputError if gold already has assessments."""
         gold_links = self.links.underlying_links  # the links of a run lie over the links of gold
         if gold_links is not None and gold_links.assessments:
             raise InputError("these are assessments, not a run", file=tab_file.name, remedy="add them to the pool")
@@ -266,25 +266,26 @@ class Loading:
     def _link_all(self, link_lines: Callable[[tab_files.TabFile], None], tab_file: tab_files.TabFile) -> None:
         """Link all lines of a file that can be linked, by calling `link_lines` until no line is left.
 
-        If a line cannot be linked, its error is passed to `on_error`, and linking continues with the next line. Without
-        a callback `on_error` the error is raised.
+        If a line cannot be linked, its error is passed to the callback `on_error`, and linking continues with the next
+        line. The error is raised if there is no callback.
         """
         while True:
             try:
-                # The lines of a file are an iterator: after an error, a further call begins with the next line.
+                # The lines of a file are an iterator, so the next call after an error begins with the next line.
                 link_lines(tab_file)
                 return
             except InputError as error:
                 if self._on_error is None:
                     raise
                 self._on_error(error.with_traceback(None))  # the frames would keep four kilobytes for each line
-            if tab_file.schema is RUN_2014:  # no run of 2014 can be scored: every line would give this error again
+            if tab_file.schema is RUN_2014:  # runs of 2014 cannot be scored; every line would cause the same error
                 return
 
     def _remark_on_mention_types(self, tab_file: tab_files.TabFile, assessments: Iterable[Assessment]) -> None:
         """Add a remark if accepted answers of an assessment file do not count as names because of their mention types.
 
-        `assessments` are the assessments of the file. A file without mention types gets another remark.
+        `assessments` are the assessments of the file. Files without mention types are skipped, because they get another
+        remark.
         """
         has_mention_types = tab_file.schema.position("VALUE_MENTION_TYPE") is not None
         # Editions that ignore nominal answers one by one do not need a name for each node.
@@ -298,9 +299,9 @@ class Loading:
             )
 
     def _remark_on_nil_lines(self, tab_file: tab_files.TabFile) -> None:
-        """Add a remark if a run has NIL lines (lines for queries without answers), which Cold Start does not know.
+        """Add a remark if a run has NIL lines (lines for queries without answers), which do not exist in Cold Start.
 
-        They are among the unread lines, because they have fewer columns than the lines of a run.
+        NIL lines are among the unread lines, because they have fewer columns than the lines of a run.
         """
         nil_lines = [line for line in tab_file.unread_lines if is_nil_line(tab_files.split_columns(line.text))]
         if nil_lines:
@@ -406,33 +407,35 @@ class Loading:
                 links.lines_without_parent.append(response)
 
     def _is_surely_faultless(self, query: LinkedQuery, relation_text: str, provenance_text: str) -> bool:
-        """Return whether it is certain, without a full check, that the follow-on query of an answer causes no report.
+        """Return whether a quick check can rule out that the follow-on query of an answer causes a report.
 
-        The query must not be an LDC query, the inventory must have all its slots, and the document of the answer must
-        tell its language. The texts of both justifications, `relation_text` and `provenance_text`, must be in canonical
-        form.
+        The query must not be an LDC query, the inventory must have all its slots, and the id of the answer's document
+        must identify the language. Both provenances of the answer, `relation_text` and `provenance_text`, must be in
+        canonical form.
         """
         if query.is_ldc or query.unknown_later_slots:
             return False
-        # Document ids tell their language by `_ENG_` (`NYT_ENG_20130513`), or by a beginning that was checked before.
+        # A document id identifies its language by `_ENG_` (`NYT_ENG_20130513`), or by a prefix that was checked
+        # earlier.
         tells_language = "_ENG_" in provenance_text or provenance_text[:4] in self._language_prefixes
         return tells_language and tab_files.are_surely_canonical(relation_text, provenance_text, self._document_lengths)
 
     def _error_of_2014(self, tab_file: tab_files.TabFile) -> InputError:
         """Return the error for a run of 2014, which cannot be scored (rule seven-column-runs).
 
-        The error names the next line of the file; there is at least one.
+        The error names the next line of the file. There must be at least one.
         """
         line_number, _, _ = next(tab_file.lines)
         remedy = "runs of 2014 (seven columns) cannot be scored"
-        # The reference finds no query id in such lines: the two blanks enclose an empty one.
+        # The reference scorer does not find a query id in these lines, so its message has an empty id between two
+        # blanks.
         return self._error_at_line(line_number, "Query  not loaded", remedy, "RUN_OF_2014")
 
     def _check_value_type(self, value_type: str, line_number: int) -> bool:
         """Report an illegal value type of a run line, and return whether the type is legal and in capitals.
 
-        Further lines with a legal type in capitals need no check. The index of a line whose type is not in capitals is
-        added to `altered_indexes`, since a validated run has all types in capitals.
+        If the result is True, later lines with the same type need not be checked. The index of a line whose type is not
+        in capitals is added to `altered_indexes`, because all types of a validated run are in capitals.
         """
         legal_types = VALUE_TYPES_2016 if self._edition.slot_filling_only else queries.NODE_TYPES
         is_legal = value_type.lower() in legal_types
@@ -447,11 +450,11 @@ class Loading:
     def _node_prefix(self, query: LinkedQuery) -> str:
         """Return the beginning of the full node ids of the lines that answer a follow-on query.
 
-        It is followed by the node id of each line. At the second hop the text is the node of the first line with the
-        answer that the query is about: `CSX_ENG_00fb79cef8:E1`. It is empty if no earlier line gives that answer. At
-        later hops it is the full id of the query.
+        The full node id of a line consists of this prefix and the node id of the line. At the second hop, the prefix is
+        the node of the first line with the answer that the query is about, such as `CSX_ENG_00fb79cef8:E1`. It is empty
+        if no earlier line gives that answer. At later hops, the prefix is the full id of the query.
 
-        If no earlier line gives the answer, `is_in_order` of the links becomes False.
+        If no earlier line gives the answer, `is_in_order` of the links is set to False.
         """
         parent_node = self.links.parent_node_of_query(query.short_id)
         if parent_node is None:
@@ -466,26 +469,26 @@ class Loading:
         Raises InputError for a line that names an unknown query, and for a line that contradicts itself.
         """
         positions = _AssessmentPositions.find_in(tab_file.schema)
-        self.links.make_follow_ons()  # assessments are entered in the follow-on queries of earlier run lines
+        self.links.make_follow_ons()  # assessments are added to the follow-on queries of earlier run lines
         for line in tab_file.lines:
             self._link_assessment(line, positions, tab_file)
 
     def _link_assessment(
         self, line: tab_files.Line, positions: _AssessmentPositions, tab_file: tab_files.TabFile
     ) -> None:
-        """Add a line of an assessment file to the links: as an assessment, or as a skipped line if it does not count.
+        """Add a line of an assessment file to the links, as an assessment or, if it does not count, as a skipped line.
 
         `positions` are the positions of the columns in the layout of the file.
         """
         line_number, _, columns = line
-        # The column of the query has its id and the slot: `CSX_ENG_00fb79cef8:per:children`.
+        # The column of the query contains its id and the slot: `CSX_ENG_00fb79cef8:per:children`.
         full_id, _, slot = columns[positions.query].partition(":")
         query = self.links.queries.get(full_id) or self._find_query(full_id, line_number)
-        # The answer has its follow-on query even if the line does not count.
+        # A follow-on query about the answer is made even if the line does not count.
         answer, follow_on = self._read_assessed_answer(line, positions, query)
         self._check_class(line_number, query, columns[positions.code], columns[positions.value_class])
-        # Nearly all lines surely count. `_report_refusal` looks at the others, and returns whether the line is refused.
-        # A call for each line would take longer.
+        # Nearly all lines obviously count. `_report_refusal` examines the other lines, and returns whether the line is
+        # refused. Calling it for each line would be slower.
         is_legal_slot = self._legal_slots is None or slot in self._legal_slots
         surely_counts = is_legal_slot and slot == query.known_slot and all(map(str.strip, columns))
         if not surely_counts and self._report_refusal(tab_file, columns, slot, query, line_number):
@@ -529,8 +532,8 @@ class Loading:
 
         `follow_on_id` is the short id of the follow-on query about the answer. The line also gives the equivalence
         class of the answer (`value_class`), the mention type of the answer, such as NAM (`value_mention`), and the best
-        mention type of the class (`class_mention`). Raises InputError if the judgment on the answer, or that on its
-        justification, is no assessment code such as `C` for correct.
+        mention type of the class (`class_mention`). Raises InputError if the judgment on the answer or on its
+        justification is not an assessment code, such as `C` for correct.
         """
         line_number, text, columns = line
         code = columns[positions.code]
@@ -553,10 +556,10 @@ class Loading:
         )
 
     def _assessed_follow_on(self, follow_on_id: str) -> FollowOn | None:
-        """Return the follow-on query about an answer, ready for assessments of the answer; None if there is none yet.
+        """Return the follow-on query to which assessments of an answer can be added, or None if it does not exist yet.
 
-        `follow_on_id` is the short id of the query. A query that only gold has is first copied into the links, since
-        gold never changes.
+        `follow_on_id` is the short id of the query. If the query exists only in gold, it is first copied into these
+        links, because gold never changes.
         """
         follow_on = self.links.follow_ons.get(follow_on_id)
         if follow_on is not None:
@@ -569,10 +572,10 @@ class Loading:
         return follow_on
 
     def _check_class(self, line_number: int, query: LinkedQuery, judgment_code: str, value_class: str) -> None:
-        """Raise InputError for an accepted answer without equivalence class, and for a rejected answer with a class.
+        """Raise InputError for an accepted answer without an equivalence class, or for a rejected answer with a class.
 
         `judgment_code` is the judgment on the answer, such as `C` for correct. `value_class` is the class that the line
-        names; for an answer without a class it is `0` or empty.
+        names. It is `0` or empty for an answer without a class.
         """
         has_class = value_class not in ("0", "")
         is_accepted = judgment_code in _ACCEPTING_CODES
@@ -580,7 +583,7 @@ class Loading:
             problem = f"Correct entry without equivalence class, query = {query.short_id} at line {line_number}"
             raise self._error_at_line(line_number, problem, remedy=None, code="CORRECT_WITHOUT_CLASS")
         if has_class and not is_accepted:
-            # The reference prints no judgment here, although it has one.
+            # The reference scorer does not print the judgment here, although it knows it.
             problem = (
                 f"Equivalence class without correct entry, query = {query.short_id}, judgment = , ec = {value_class}"
             )
@@ -597,13 +600,13 @@ class Loading:
     def _mention_types(self, columns: Sequence[str], positions: _AssessmentPositions) -> tuple[str | None, str | None]:
         """Return the mention types of an assessed answer and of its equivalence class, such as `NAM` and `NOM`.
 
-        If the layout has no columns for them, both are the type that the edition assumes: None or `NAM`. If the edition
-        assumes `NAM`, and the answer has no class, the second one is `0`.
+        If the layout has no columns for mention types, both are the type that the edition assumes, which is None or
+        `NAM`. If the edition assumes `NAM` and the answer has no class, the second type is `0`.
         """
         if positions.mention_type is not None and positions.class_mention_type is not None:
             return sys.intern(columns[positions.mention_type]), sys.intern(columns[positions.class_mention_type])
         assumed_type = self._edition.assumed_mention
-        has_class = columns[positions.value_class] != "0"  # `0` stands in the column if an answer has no class
+        has_class = columns[positions.value_class] != "0"  # the column contains `0` if an answer has no class
         if assumed_type is not None and not has_class:
             return assumed_type, "0"
         return assumed_type, assumed_type
@@ -622,17 +625,17 @@ class Loading:
         return query
 
     def _query_about_answer(self, full_id: str) -> LinkedQuery | None:
-        """Return the query about an answer of an earlier line that has this id, None if there is no such query.
+        """Return the query with this id if it is about an answer of an earlier line, or None otherwise.
 
-        An answer to the query `CSX_ENG_00fb79cef8` leads to a query of the second hop about this answer. Its full id is
-        the id of the first query followed by its own short id: `CSX_ENG_00fb79cef8_efa464516d81`. Most follow-on
-        queries are found here, so that their ids need not be parsed.
+        An answer to the query `CSX_ENG_00fb79cef8` leads to a query of the second hop about this answer. The full id of
+        the new query is the id of the first query followed by a short id: `CSX_ENG_00fb79cef8_efa464516d81`. Most
+        follow-on queries are found here, so their ids need not be parsed.
         """
         parent_id, _, short_id = full_id.rpartition("_")
         follow_on = self.links.find_follow_on(short_id)
         if follow_on is None:
             return None
-        # The query that the answer belongs to; the query about the answer is linked below it.
+        # This is the query that the answer belongs to. The query about the answer is linked to it.
         answered_query = follow_on.query
         if answered_query is None or answered_query.full_id != parent_id:
             return None
@@ -641,9 +644,9 @@ class Loading:
     def _find_query_by_last_component(self, full_id: str, line_number: int) -> LinkedQuery:
         """Return the query that a line names, after looking it up by the last component of its id.
 
-        For `CSX_ENG_00fb79cef8` this is `00fb79cef8`. Raises InputError for a text that is no query id, for an unknown
-        query, and for an LDC query with several entry points. If a later line may still give the answer that the
-        query is about, the error is NoAnswerYetError.
+        The last component of `CSX_ENG_00fb79cef8` is `00fb79cef8`. Raises InputError if the text is not a query id, if
+        the query is unknown, or if it is an LDC query with several entry points. If a later line may still give the
+        answer that the query is about, the error is NoAnswerYetError.
         """
         parts = read_query_id(
             full_id,
@@ -676,14 +679,15 @@ class Loading:
     def _error_of_unknown_query(
         self, full_id: str, parts: QueryId, namesake: LinkedQuery | None, line_number: int
     ) -> InputError:
-        """Return the error of a line whose query does not exist, with the likely reason.
+        """Return the error for a line whose query does not exist, with the likely reason.
 
-        `parts` are the parts of the id that the line names. `namesake` is the query with the same short id, None if
+        `parts` are the parts of the id that the line names. `namesake` is the query with the same short id, or None if
         there is none.
         """
         reason = self._why_not_loaded(full_id, parts, namesake)
         is_follow_on = parts.level > 0  # the id of a query of a later hop
-        # A later line may answer the query and so define it. It cannot if the short id already has another full id.
+        # A later line may define the query by giving the answer that it is about, unless its short id already belongs
+        # to another full id.
         may_be_answered_later = namesake is None and is_follow_on
         kind = NoAnswerYetError if may_be_answered_later else InputError
         return self._error_at_line(line_number, f"Query {full_id} not loaded", reason, "QUERY_NOT_LOADED", kind)
@@ -704,14 +708,14 @@ class Loading:
     def _why_not_loaded(self, full_id: str, parts: QueryId, namesake: LinkedQuery | None) -> str:
         """Return the likely reason why no query has the id that a line names, with a remedy.
 
-        `parts` are the parts of the id. `namesake` is the query with the same short id, None if there is none.
+        `parts` are the parts of the id. `namesake` is the query with the same short id, or None if there is none.
         """
         if full_id.startswith("\ufeff"):
             return "the file begins with a byte-order mark, which becomes part of this id; save the file without it"
         if namesake is not None:
             return f"the query with that short id is {namesake.full_id}; compare the prefix (switch -expand)"
-        # Editions compute different ids for answers with letters outside ASCII: the line then names the id of another
-        # edition, and the message recommends to score it with this edition (--follow).
+        # Editions compute different ids for answers with letters outside ASCII. If the line names the id of another
+        # edition, the message recommends scoring with that edition (--follow).
         if parts.short_id in self._ids_in_other_editions:
             edition = self._edition_with_other_ids()
             return (
@@ -736,9 +740,9 @@ class Loading:
         return "no earlier line has given the answer that it asks about; parent lines must come first"
 
     def _why_not_in_query_files(self, parts: QueryId) -> str:
-        """Return the likely reason why no query file defines a query of the first hop; `parts` are the parts of its id.
+        """Return the likely reason why no query file defines a query of the first hop. `parts` are the parts of its id.
 
-        The query may be made from an entry point of an LDC query, if queries are expanded.
+        The query may be one that is made from an entry point of an LDC query when queries are expanded.
         """
         if not parts.prefix or not self.query_set.would_expand_to(parts.short_id):
             return "no query file defines it; are the query files and -expand the right ones?"
@@ -749,7 +753,7 @@ class Loading:
         )
 
     def _edition_with_other_ids(self) -> str:
-        """Return the name of the latest edition that computes other ids for follow-on queries than this edition.
+        """Return the name of the latest edition whose ids of follow-on queries differ from the ids of this edition.
 
         Ids are hashes of the text of an answer, which is encoded to UTF-8 once or, in some editions, twice.
         """
@@ -760,15 +764,15 @@ class Loading:
 
     @functools.cached_property
     def _ids_in_other_editions(self) -> frozenset[str]:
-        """The short ids that other editions compute for the queries about the loaded answers, as far as they differ.
+        """The short ids, if different, that other editions compute for the queries about the loaded answers.
 
-        A line that names one of these ids was written for such an edition. Editions hash the text of an answer in one
-        of two ways, with different results for letters outside ASCII. The ids are computed once, at the first line with
-        an unknown query.
+        A line that names one of these ids was written for one of those editions. Editions hash the text of an answer in
+        one of two ways, with different results for letters outside ASCII. The ids are computed once, at the first line
+        with an unknown query.
         """
         other_edition = replace(self._edition, hashes_text_once=not self._edition.hashes_text_once)
         answer_lines: list[Assessment | Response] = []
-        for links in (self.links, self.links.underlying_links):  # those of the loaded lines, and those of gold
+        for links in (self.links, self.links.underlying_links):  # the links of the loaded lines and of gold
             if links is not None:
                 answer_lines += links.assessments
                 answer_lines += links.responses
@@ -781,8 +785,8 @@ class Loading:
     def _read_answer(self, query: LinkedQuery, answer: Answer, line_number: int, text: str) -> KnownAnswer:
         """Return the answer of a line in canonical form, and the short id of the follow-on query about this answer.
 
-        The first of the pair is None if the answer has canonical form already. Such answers are remembered, so that
-        lines of later runs with the same answer need not be read. The problems of other answers are reported. `answer`
+        The first item of the pair is None if the answer is already in canonical form. These answers are remembered, so
+        that lines of later runs with the same answer need not be read. Problems of other answers are reported. `answer`
         consists of columns of the line, `text` is the whole line, and `query` is the query that the line answers.
         """
         if self.links.lines_awaiting_follow_on:  # follow-on queries must be made in the order of their lines
@@ -790,7 +794,7 @@ class Loading:
         relation, value, provenance = answer
         if tab_files.are_surely_canonical(relation, provenance, self._document_lengths, self._edition):
             follow_on_id = queries.follow_on_id(query.full_id, value, provenance, self._edition)
-            # Only these answers are remembered. They have no problem that would have to be reported for each line.
+            # Only these answers are remembered, because they have no problems that must be reported for each line.
             if self._known_answers is not None and len(self._known_answers) < _MOST_KNOWN:
                 self._known_answers[answer_key(query.full_id, *answer)] = (None, follow_on_id)
             return None, follow_on_id
@@ -800,7 +804,7 @@ class Loading:
         return canonical_answer, follow_on_id
 
     def _make_canonical(self, answer: Answer, line_number: int, line_text: str) -> Answer:
-        """Return an answer with both provenances in canonical form, and report the problems of the provenances.
+        """Return an answer with both provenances in canonical form, and report problems with the provenances.
 
         `line_text` is the line with the answer, and `line_number` its number.
         """
@@ -812,7 +816,7 @@ class Loading:
         place = Place(self._file, line_number)
         self._report_span_problems("RELATION_PROVENANCE_TRIPLES", relation_provenance, place)
         self._report_span_problems("VALUE_PROVENANCE_TRIPLES", value_provenance, place)
-        # An edition that joins documents expects one document for the whole answer.
+        # An edition that joins documents expects the whole answer to come from a single document.
         if relation_provenance.docid != value_provenance.docid and edition.joins_documents:
             self.problems.add("MULTIPLE_DOCIDS_IN_RESPONSE", f"\n{line_text}", place=place)
         return relation_provenance.canonical_text, value, value_provenance.canonical_text
@@ -824,23 +828,24 @@ class Loading:
             self.problems.add(problem.code, *problem.arguments, place=place, detail=detail)
 
     def _new_follow_on(self, follow_on_id: str, query: LinkedQuery, provenance: str, line_number: int) -> FollowOn:
-        """Return a new follow-on query, about an answer that no earlier line gives, after entering it in the links.
+        """Return a new follow-on query, about an answer that no earlier line gives, after adding it to the links.
 
-        `follow_on_id` is the short id of the new query, `query` the query that was answered, `provenance` the canonical
-        value provenance of the answer. A warning is reported if the document of the answer does not tell its language,
-        and an error for each slot of a later hop that the inventory lacks. Raises InputError if the full id of the new
-        query is illegal. Below an LDC query it usually is.
+        `follow_on_id` is the short id of the new query, `query` is the query that was answered, and `provenance` is the
+        canonical value provenance of the answer. A warning is reported if the id of the answer's document does not
+        identify a language. An error is reported for each slot of a later hop that is not in the inventory. Raises
+        InputError if the full id of the new query is illegal, as it usually is for a query about an answer to an LDC
+        query.
         """
         if query.is_ldc:
             self._check_id_below_ldc_query(follow_on_id, query, line_number)
-        # For nearly all documents these two comparisons find the language, and are faster than `language_code`. The
-        # first four characters of the provenance are those of the document id.
+        # For nearly all documents, these two comparisons find the language, and they are faster than `language_code`.
+        # The first four characters of the provenance are those of the document id.
         tells_language = "_ENG_" in provenance or provenance[:4] in self._language_prefixes
         if not tells_language:
             docid = tab_files.document_of(provenance) if provenance else ""
             self._warn_of_unknown_language(docid)
-        # Most queries have no slot to report. The first test finds slots that the inventory lacks, the second one is
-        # for editions with fewer slots than the inventory.
+        # Most queries do not have a slot to report. The first condition detects slots that are not in the inventory.
+        # The second one is for editions with fewer slots than the inventory.
         if query.unknown_later_slots or self._legal_slots is not None:
             self._report_unknown_later_slots(query)
         follow_on = FollowOn(follow_on_id, query)
@@ -854,7 +859,7 @@ class Loading:
                 self.problems.add("UNKNOWN_SLOT_NAME", slot)
 
     def _check_id_below_ldc_query(self, follow_on_id: str, query: LinkedQuery, line_number: int) -> None:
-        """Raise InputError if the ids of an LDC query and of a follow-on query do not make a legal id together."""
+        """Raise InputError if the ids of an LDC query and of a follow-on query cannot be combined into a legal id."""
         read_query_id(
             f"{query.full_id}_{follow_on_id}",
             remedy="runs and assessments name slot-filling queries, whose ids end in ten hexadecimal digits",
@@ -864,10 +869,10 @@ class Loading:
         )
 
     def _warn_of_unknown_language(self, docid: str) -> None:
-        """Warn of a document id that does not name a language, so that English is assumed.
+        """Report a warning if a document id does not identify a language, in which case English is assumed.
 
-        If the first four characters of the id tell the language, they are remembered: `_new_follow_on` does not call
-        this method for other ids with the same beginning.
+        If the first four characters of the id identify the language, they are remembered. Then `_new_follow_on` does
+        not call this method for other ids with the same prefix.
         """
         beginning = docid[:4]
         if language_code(docid, self._edition) is None:
@@ -876,13 +881,14 @@ class Loading:
             self._language_prefixes.add(beginning)
 
     def _read_confidence(self, text: str, line_number: int) -> float:
-        """Return the confidence of a run line, 1.0 if it is illegal, and report the problems of its text.
+        """Return the confidence of a run line, or 1.0 if it is illegal, and report problems with its text.
 
-        A line with problems is entered in `altered_indexes`, since a validated run has another text in its place.
+        The index of a line with problems is added to `altered_indexes`, because its confidence is written differently
+        in a validated run.
         """
         confidence = tab_files.read_confidence(text)
         if confidence.codes:
-            index_of_line = len(self.links.responses)  # the line is added to the responses afterwards
+            index_of_line = len(self.links.responses)  # the line is added to the responses later
             self.links.altered_indexes.add(index_of_line)
         for code in confidence.codes:
             detail = Detail("CONFIDENCE", text, confidence.text)
@@ -894,8 +900,8 @@ class Loading:
     ) -> bool:
         """Report the reason why a line does not count, and return whether there is a reason.
 
-        A line counts if no column is empty, and if its slot is the one that its query asks for. A slot that the
-        inventory does not have is also reported, but does not prevent the line from counting.
+        A line counts if none of its columns is empty and its slot is the one that its query asks for. A slot that is
+        not in the inventory is also reported, but the line may still count.
         """
         place = Place(self._file, line_number)
         if not has_slot(slot, self._edition):
@@ -907,7 +913,8 @@ class Loading:
         requested_slot = query.slots[0] if query.slots else None  # the first slot is the one to fill next
         if slot == requested_slot:
             return False
-        # Despite the name of this field, it is about the id of the query: the slot is always named in full.
+        # Despite its name, the field `names_wrong_slot_in_full` is about the id of the query. The slot is always named
+        # in full.
         query_id = query.full_id if self._edition.names_wrong_slot_in_full else query.short_id
         self.problems.add("WRONG_SLOT_NAME", slot, query_id, requested_slot or "", place=place)
         return True
@@ -917,9 +924,9 @@ class Loading:
     ) -> None:
         """Add a line that does not count to the skipped lines of the links.
 
-        `query` is the query that the line answers, `follow_on_id` the short id of the query about its answer, and
-        `provenance` the canonical value provenance. `accepted_line_count` is the number of accepted lines of the same
-        kind (run lines or assessments) before it.
+        `query` is the query that the line answers, `follow_on_id` is the short id of the query about its answer, and
+        `provenance` is the canonical value provenance. `accepted_line_count` is the number of accepted lines of the
+        same kind (run lines or assessments) before this line.
         """
         line_number, text, _ = line
         skipped_line = SkippedLine(
@@ -942,7 +949,7 @@ class Loading:
 
 
 def _first_blank_column(schema: Schema, columns: Iterable[str]) -> str | None:
-    """Return the name of the first column of a line that is empty or blank, such as `VALUE`; None if no column is.
+    """Return the name of the first empty or blank column of a line, such as `VALUE`, or None if there is none.
 
     The confidence is left out: an empty one was reported as illegal and replaced by 1.0.
     """
@@ -960,14 +967,14 @@ def _is_taken_for_name(assessment: Assessment) -> bool:
 
 
 def _assessments_without_name(accepted_assessments: Sequence[Assessment]) -> Sequence[Assessment]:
-    """Return the accepted answers of an assessment file to warn of, since they do not count as names.
+    """Return the accepted answers of an assessment file that cause a warning because they do not count as names.
 
-    These are answers with a mention type other than NAM and NOM, perhaps a misspelt one. If there are none of them, and
-    no answer of the file counts as a name, all answers are returned. Otherwise the result is empty.
+    These are the answers with a mention type other than NAM and NOM, perhaps a misspelt one. If there are no answers of
+    this kind, and no answer of the file counts as a name, all answers are returned. Otherwise the result is empty.
     """
     assessments_of_unknown_type = []
     for assessment in accepted_assessments:
-        # Whatever its own type, an answer is taken for a name if its class has the type NOM.
+        # An answer whose class has the type NOM is treated as a name, regardless of its own type.
         if assessment.value_mention not in _MENTION_TYPES and not _is_taken_for_name(assessment):
             assessments_of_unknown_type.append(assessment)
     if assessments_of_unknown_type:
@@ -979,7 +986,8 @@ def _assessments_without_name(accepted_assessments: Sequence[Assessment]) -> Seq
 def _can_make_follow_ons_late(links: Links) -> bool:
     """Return whether follow-on queries can be made when they are first needed, instead of with each line.
 
-    This takes an edition with the usual slots and ids, and no gold: gold may have the follow-on queries already.
+    This requires an edition with the usual slots and ids. It also requires that there is no gold, because gold may
+    already have the follow-on queries.
     """
     has_gold = links.underlying_links is not None
     is_latest_edition = links.query_set.edition is LATEST
@@ -991,8 +999,8 @@ def _remark_on_answers_without_name(
 ) -> str:
     """Return the remark on the accepted answers of an assessment file that do not count as names (`without_name`).
 
-    The remark says how this affects the scores: a node is ignored unless another of its accepted answers is a name. It
-    also has a command line that makes names of all accepted answers.
+    The remark explains the effect on the scores: a node is ignored unless another of its accepted answers is a name. It
+    also includes a command line that marks all accepted answers as names.
     """
     distinct_types = dict.fromkeys(assessment.value_mention for assessment in without_name)
     types = join_first([repr(mention_type) for mention_type in distinct_types])
@@ -1007,10 +1015,10 @@ def _remark_on_answers_without_name(
 
 
 def _awk_command_setting_mention_type(schema: Schema) -> str:
-    """Return a command with awk that gives each answer with an equivalence class the mention type `NAM`.
+    """Return an awk command that gives each answer with an equivalence class the mention type `NAM`.
 
-    Its program is `$9 != "0" {$7 = "NAM"} 1` if the class is in column 9 and the mention type in column 7. The `1` at
-    the end prints every line.
+    If the class is in column 9 and the mention type is in column 7, the awk program is `$9 != "0" {$7 = "NAM"} 1`. The
+    `1` at the end prints every line.
     """
     class_number = schema.columns.index("VALUE_EC") + 1  # awk numbers columns from 1
     type_number = schema.columns.index("VALUE_MENTION_TYPE") + 1
@@ -1018,11 +1026,11 @@ def _awk_command_setting_mention_type(schema: Schema) -> str:
 
 
 def _with_written_provenance(answer: Answer) -> Answer:
-    """Return an answer with `:-` in place of an empty value provenance; any other answer is returned as it is.
+    """Return an answer with an empty value provenance replaced by `:-`. Any other answer is returned unchanged.
 
-    This is for the first line with an answer. The reference program makes its provenance the entry point of the query
-    about the answer, and writes an empty entry point as `:-`. Later lines keep an empty provenance, so that their
-    answers differ from the answer of the first line.
+    This is needed for the first line with an answer. The reference scorer uses the value provenance as the entry point
+    of the query about the answer, and writes an empty provenance as `:-`. Later lines keep an empty provenance, so
+    their answers differ from the answer of the first line.
     """
     relation, value, provenance = answer
     if provenance:
@@ -1104,7 +1112,7 @@ def role_of(schema: Schema | None) -> str:
 
 
 def kind_of(file: Input, edition: Edition = LATEST) -> FileKind | None:
-    """Return the kind of a file, a run or assessments, according to its first line; None for an empty file.
+    """Return the kind of a file, a run or assessments, according to its first line, or None for an empty file.
 
     Raises InputError for a file of no known layout.
     """

@@ -42,10 +42,10 @@ _FUNCTION_BY_DIFFERENCE: Final[dict[str, Callable[[str], str]]] = {
 
 
 def _without_differences(text: str, difference_names: Iterable[str]) -> str:
-    """Return a text in a form in which the named differences from other texts have disappeared.
+    """Return a text in a form without the named differences from other texts.
 
-    `difference_names` are keys of `_FUNCTION_BY_DIFFERENCE`: for `blanks` and `letter case`, ` New  York` becomes
-    `new york`.
+    `difference_names` are keys of `_FUNCTION_BY_DIFFERENCE`. For `blanks` and `letter case`, for example, ` New  York`
+    becomes `new york`.
     """
     for difference_name in difference_names:
         remove_difference = _FUNCTION_BY_DIFFERENCE[difference_name]
@@ -122,10 +122,10 @@ class _AnswerSpan(NamedTuple):
 
 
 class _AnswerInDocument(NamedTuple):
-    """The properties of an answer that do not change if its offsets are shifted, wherever it is in its document.
+    """The properties of an answer that do not depend on its position in the document.
 
-    `query_id` is the full id of the query, `value` the text of the answer, `docid` its document, and `length` the
-    length of its span.
+    `query_id` is the full id of the query, `value` is the text of the answer, `docid` is its document, and `length` is
+    the length of its span.
     """
 
     query_id: str
@@ -137,12 +137,13 @@ class _AnswerInDocument(NamedTuple):
 def remarks_on_near_misses(run: Run) -> list[str]:
     """Return remarks on unassessed answers that are nearly the same as assessed answers, and on shifted offsets.
 
-    The list is empty if there are no such answers. It is also empty if the option for the discipline, which says how
-    answers are compared with assessments, has another value than the default.
+    The list is empty if no answers of either kind are found. It is also empty if the discipline, which says how answers
+    are compared with assessments, is not the default one.
     """
     if run.gold.options.discipline != Options().discipline:
         return []
-    # All lines and assessments with the same answer share one follow-on query, which has its assessments.
+    # All lines and assessments with the same answer share one follow-on query, which holds the assessments of the
+    # answer.
     unassessed = [response for response in run.links.responses if response.follow_on.first_assessment is None]
     near_misses = _find_near_misses(unassessed, _assessments_of_same_queries(run, unassessed))
     remarks = []
@@ -185,8 +186,8 @@ def _remark_on_shift(shift: _CommonestShift, unassessed_count: int) -> str:
 def _assessments_of_same_queries(run: Run, responses: Iterable[Response]) -> list[Assessment]:
     """Return the assessments of answers to the queries that the responses answer, and to their follow-on queries."""
     assessments: list[Assessment] = []
-    # A query and its follow-on queries have the same base id. Answers are compared within a query only, so that the
-    # order of the queries does not matter.
+    # A query and its follow-on queries have the same base id. Answers are compared only within a query, so the order of
+    # the queries does not matter.
     for base_id in {response.query.base_id for response in responses}:
         assessments += run.gold.assessments_by_query.get(base_id, ())
     return assessments
@@ -247,7 +248,7 @@ _SUSPICIOUS_SHARE: Final = 0.25
 
 
 def _shift_of_all_offsets(run: Run, responses: Sequence[Response]) -> _CommonestShift | None:
-    """Return the shift that at least half of the responses have in common; None if there is no such shift.
+    """Return the shift that at least half of the responses have in common, or None if there is no common shift.
 
     The shift of a response is its distance from an assessed answer with the same text in the same document. `responses`
     are unassessed. Few responses with the same shift may be chance and do not count.
@@ -279,7 +280,7 @@ def _may_be_shifted(run: Run, responses: Sequence[Response]) -> bool:
 
 
 def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assessment]) -> _CommonestShift | None:
-    """Return the most frequent distance by which responses are shifted, and these responses; None if none is shifted.
+    """Return the most frequent shift of responses, and the shifted responses, or None if no response is shifted.
 
     A response is shifted if an assessed answer to its query has the same text in the same document at another offset.
     """
@@ -296,9 +297,9 @@ def _commonest_shift(responses: Sequence[Response], assessments: Iterable[Assess
 
 
 def _assessments_of_same_texts(responses: Iterable[Response], assessments: Iterable[Assessment]) -> list[Assessment]:
-    """Return the assessments whose query and text are also the query and text of a response.
+    """Return the assessments that have the same query and text as a response.
 
-    Most assessed answers have texts that no response has. Leaving them out saves most of the time.
+    The texts of most assessed answers do not occur in responses. Leaving these answers out saves most of the time.
     """
     texts = {(response.query.full_id, response.value) for response in responses}
     return [assessment for assessment in assessments if (assessment.query.full_id, assessment.value) in texts]
@@ -307,8 +308,8 @@ def _assessments_of_same_texts(responses: Iterable[Response], assessments: Itera
 def _starts_by_answer(assessments: Iterable[Assessment]) -> dict[_AnswerInDocument, list[int]]:
     """Return the offsets at which assessed answers start, by the answer without its offsets.
 
-    An answer has several starts if its text was assessed at several places of the document. Answers with several spans
-    are left out.
+    An answer has several start offsets if its text was assessed in several places in the document. Answers with several
+    spans are left out.
     """
     starts_by_answer: dict[_AnswerInDocument, list[int]] = defaultdict(list)
     for assessment in assessments:
@@ -319,10 +320,11 @@ def _starts_by_answer(assessments: Iterable[Assessment]) -> dict[_AnswerInDocume
 
 
 def _shifts_of_response(response: Response, starts_by_answer: Mapping[_AnswerInDocument, Sequence[int]]) -> set[int]:
-    """Return the distances, in characters, of a response from the assessed answers with its text in its document.
+    """Return the distances, in characters, between a response and the assessed answers with the same text and document.
 
-    For a response that starts at 13 and assessed answers that start at 10 and 13 the result is `{3}`: an answer at the
-    same place is not shifted. `starts_by_answer` has the starts of the assessed answers.
+    For a response that starts at 13 and assessed answers that start at 10 and 13, the result is `{3}`. An answer at the
+    same place does not count, because it is not shifted. `starts_by_answer` has the start offsets of the assessed
+    answers.
     """
     located = _locate(response)
     if located is None:
@@ -344,7 +346,7 @@ def _locate(line: Response | Assessment) -> _LocatedAnswer | None:
     docid, start_text, end_text = span.groups()
     start = leading_number(start_text)
     end = leading_number(end_text)
-    if math.isinf(start) or math.isinf(end):  # a number above 1.8e308 becomes infinite, as a floating-point number
+    if math.isinf(start) or math.isinf(end):  # as a floating-point number, a number above 1.8e308 is infinite
         return None
     answer = _AnswerInDocument(query_id=line.query.full_id, value=line.value, docid=docid, length=end - start)
     return _LocatedAnswer(answer, int(start))

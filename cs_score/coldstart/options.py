@@ -2,8 +2,8 @@
 policy says what counts as right, as wrong, or not at all (its three sides). The discipline says how answers match
 assessments. A signature is a short text that names the options and inputs of scores.
 
-An edition holds the rules of the reference scorer of one year as data. The code asks for a rule, never for the name of
-an edition.
+An edition stores the rules of the reference scorer of one year as data. The code checks for a rule, never for the name
+of an edition.
 """
 
 from __future__ import annotations
@@ -205,10 +205,10 @@ class JustificationLimits(Record):
     def parse(cls, text: str) -> JustificationLimits:
         """Return the limits in the text `A:B`: A is the limit per document, B the limit per node.
 
-        Each limit is a digit, or `M` for any number: `1:M` -> 1 and None. Raises UsageError for another text, and for
+        Each limit is a digit, or `M` for any number: `1:M` -> 1 and None. Raises UsageError for any other text, and for
         B = 0 (rule zero-limit).
         """
-        text = text.removesuffix("\n")  # the reference allows a line feed at the end
+        text = text.removesuffix("\n")  # the reference scorer allows a line feed at the end
         if not re.fullmatch(r"[0-9M]:[0-9M]", text):
             raise UsageError(
                 "Argument to -justifications switch must be of the form A:B where A and B are either positive numbers "
@@ -222,7 +222,7 @@ class JustificationLimits(Record):
         return cls(justifications_per_document, justifications_per_node)
 
     def __str__(self) -> str:
-        """Return the limits as the text `A:B`, where `M` means any number: `1:M`."""
+        """Return the limits as a text `A:B`, such as `1:M`, where `M` means any number."""
         return ":".join(
             MANY if limit is None else str(limit)
             for limit in (self.justifications_per_document, self.justifications_per_node)
@@ -232,7 +232,7 @@ class JustificationLimits(Record):
 def is_left_out(text: str | None) -> bool:
     """Return whether the value of a switch has the same effect as leaving the switch out.
 
-    That is so for None and, as in the reference, for an empty text and for `0`.
+    This is the case for None and, as in the reference scorer, for an empty text and `0`.
     """
     return text is None or text in ("", "0")
 
@@ -248,7 +248,7 @@ def split_at_colons(text: str) -> tuple[str, ...]:
 def texts_of_list(value: object, name: str) -> tuple[str, ...]:
     """Return the texts in a list of texts, or in a text with colons between its items: `"a:b"` -> `("a", "b")`.
 
-    Raises UsageError for a value that is neither. The message calls the value `name`.
+    Raises UsageError for any other value. The error message refers to the value as `name`.
     """
     if isinstance(value, str):
         return split_at_colons(value)
@@ -286,7 +286,7 @@ class Policy(Record):
     ignore: tuple[str, ...] = LATEST.ignore
 
     def __post_init__(self) -> None:
-        """Replace each side by a tuple of its categories, and check the categories.
+        """Replace each side with a tuple of its categories, and check the categories.
 
         The text `"CORRECT:INEXACT"` becomes `("CORRECT", "INEXACT")`. Raises UsageError for a category that is not
         legal on its side.
@@ -391,10 +391,10 @@ MENTION_TYPES: Final = {
 def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
     """Return the edition with this name: the rules of one version of the reference scorer.
 
-    `mention_types` says how a pool (file of assessments) without mention types is read. It is a key of `MENTION_TYPES`,
-    such as `assume-name`, for which the edition treats every mention in such a pool as a name. The name 2017.1.6 means
-    edition 2017.1.5, since both score alike. Raises UsageError if either name is unknown, or if the edition does not
-    allow this choice.
+    `mention_types` says how a pool (file of assessments) without mention types is read. It is a key of `MENTION_TYPES`:
+    for `assume-name`, the edition treats every mention in the pool as a name. The name 2017.1.6 stands for edition
+    2017.1.5, because both produce the same scores. Raises UsageError if either name is unknown, or if the edition does
+    not allow this choice of `mention_types`.
     """
     edition = EDITIONS.get("2017.1.5" if name == "2017.1.6" else name)
     if edition is None:
@@ -404,7 +404,7 @@ def edition_of(name: str, mention_types: str = AS_GIVEN) -> Edition:
         raise UsageError(f"no --mention-types {mention_types}; there are {', '.join(MENTION_TYPES)}{suggestion}")
     if mention_types == AS_GIVEN:
         return edition
-    # Such an edition judges each nominal answer by itself. Only editions that ignore whole nodes need mention types.
+    # This edition judges each nominal answer separately. Only editions that ignore whole nodes need mention types.
     if edition.ignores_each_nominal:
         problem = f"{edition.name} scores pools without mention types as they are"
         raise UsageError(f"--mention-types is for {LATEST.name}: {problem}")
@@ -454,15 +454,15 @@ class Options(Record):
     def __post_init__(self) -> None:
         """Convert texts to limits, run ids and the name of an edition, and check the types of values.
 
-        The limits and the run ids may be given as texts, and the edition by another of its names.
+        The limits and the run ids may be given as texts, and the edition by any of its names.
         """
-        # The fields of options cannot be changed later; here they are replaced by their final values.
-        # The property `edition` looks up the name in `follow`: `2017.1.6` is another name of edition 2017.1.5.
+        # The fields of options cannot be changed later, so they are replaced with their final values here. The property
+        # `edition` looks up the name in `follow`, because `2017.1.6`, for example, is another name of edition 2017.1.5.
         force_setattr(self, "follow", self.edition.name)
         force_setattr(self, "justifications", _as_limits(self.justifications))
         if self.runids is not None:
             force_setattr(self, "runids", texts_of_list(self.runids, "runids"))
-        policy: object = self.policy  # callers without type checks may give anything
+        policy: object = self.policy  # callers without type checks may pass anything
         if not isinstance(policy, Policy):
             raise UsageError(f"policy takes a Policy, not {policy!r}")
 
@@ -483,7 +483,8 @@ class Options(Record):
     def as_json(self) -> dict[str, object]:
         """Return the options as a JSON object, for the record of how scores were made (their origin).
 
-        The object has each recorded option by its name: `{"discipline": "ASSESSED", "right": ["CORRECT"], ...}`.
+        The object maps the name of each recorded option to its value: `{"discipline": "ASSESSED", "right": ["CORRECT"],
+        ...}`.
         """
         values: dict[str, object] = {}
         for option in SCORING_OPTIONS:
@@ -508,7 +509,7 @@ def _unchanged(value: Any) -> Any:
 
 
 def _is_always_recorded(option: ScoringOption, options: Options) -> bool:
-    """Return True: origins record the option whatever its value is. The rule needs none of its arguments."""
+    """Return True, because origins record the option regardless of its value. The arguments are not used."""
     return True
 
 
@@ -528,7 +529,7 @@ def _list_or_none(items: tuple[str, ...] | None) -> list[str] | None:
 
 
 def _run_ids(text: str) -> tuple[str, ...] | None:
-    """Return the run ids in the text of the switch `-runids`: `RUN1:RUN2` -> `("RUN1", "RUN2")`; None for all runs."""
+    """Return the run ids in the text of `-runids`, or None for all runs: `RUN1:RUN2` -> `("RUN1", "RUN2")`."""
     return None if is_left_out(text) else split_at_colons(text)
 
 
@@ -559,7 +560,7 @@ def _query_list(argument: object) -> str | None:
 def _run_ids_of_argument(argument: object) -> tuple[str, ...] | None:
     """Return the ids in the argument `runids` of a Python function as a tuple: `"RUN1:RUN2"` -> `("RUN1", "RUN2")`.
 
-    The result is None, which means all runs, if there are no ids. Raises UsageError if the argument is neither a text
+    If there are no ids, the result is None, which means all runs. Raises UsageError if the argument is neither a text
     nor a list of texts.
     """
     if argument is None:
@@ -574,12 +575,12 @@ def _samples_file(argument: object) -> str | None:
 
 
 def _no_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> None:
-    """Return None: the option has no part in signatures. The rule needs none of its arguments."""
+    """Return None, because the option is not part of signatures. The arguments are not used."""
     return
 
 
 def _name_and_value(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the name and the value of an option for a signature: `follow=3.0`; None if the value is the default.
+    """Return the name and the value of an option for a signature: `follow=3.0`, or None if the value is the default.
 
     `inputs` are the files that were read. This rule does not need them; other rules for signatures do.
     """
@@ -593,8 +594,8 @@ def _name_and_value(option: ScoringOption, options: Options, inputs: Sequence[In
 def _policy_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str:
     """Return the policy for a signature: the name of a published policy, such as `kb`, or the sides of another policy.
 
-    The sides are a text such as `right=CORRECT;wrong=INCORRECT:INEXACT;ignore=UNASSESSED`. The rule needs neither
-    `option` nor `inputs`.
+    The sides are written as a text such as `right=CORRECT;wrong=INCORRECT:INEXACT;ignore=UNASSESSED`. The arguments
+    `option` and `inputs` are not used.
     """
     categories_by_side = options.policy.without_irrelevant_order()
     for name, preset in PRESETS.items():
@@ -604,15 +605,15 @@ def _policy_part(option: ScoringOption, options: Options, inputs: Sequence[Input
 
 
 def _limits_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the limits on justifications for a signature, such as `1:3`; None if the edition has no limits."""
+    """Return the limits on justifications for a signature, such as `1:3`, or None if the edition has no limits."""
     return str(options.justifications) if options.edition.has_limits else None
 
 
 def _queries_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return a digest of the queries to score for a signature: `queries=5f2c9d`; None if all queries are scored.
+    """Return the digest of the queries to score for a signature, such as `queries=5f2c9d`.
 
-    If `-queries` names a file, the digest is that of the file in `inputs`, otherwise a digest of the list of queries.
-    The rule does not need `option`.
+    The result is None if all queries are scored. If `-queries` names a file, the digest of this file is taken from
+    `inputs`. Otherwise the digest is computed from the list of queries. The argument `option` is not used.
     """
     if options.queries is None:
         return None
@@ -623,9 +624,9 @@ def _queries_part(option: ScoringOption, options: Options, inputs: Sequence[Inpu
 
 
 def _samples_part(option: ScoringOption, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-    """Return the digest of the file of resamples for a signature: `samples=5f2c9d`; None if there is no file.
+    """Return the digest of the file of resamples for a signature, such as `samples=5f2c9d`, or None without a file.
 
-    `inputs` are the files that were read, each with its digest. The rule does not need `option`.
+    `inputs` are the files that were read, each with its digest. The argument `option` is not used.
     """
     if options.samples is None:
         return None
@@ -715,7 +716,7 @@ class ScoringOption(Record, kw_only=True, eq=False):
         return self.recording_rule(self, options)
 
     def signature_part(self, options: Options, inputs: Sequence[InputDigest]) -> str | None:
-        """Return what this option adds to the signature of scores, such as `1:3`; None if it adds nothing.
+        """Return what this option adds to the signature of scores, such as `1:3`, or None if it adds nothing.
 
         `inputs` are the files that were read: the signature has the digest of a file instead of its name.
         """
@@ -748,8 +749,8 @@ class ScoringOption(Record, kw_only=True, eq=False):
 def _policy_side_option(side: PolicySide, meaning: str, signature_rule: SignatureRule) -> ScoringOption:
     """Return the option that sets one side of the policy: `-right`, `-wrong` or `-ignore`.
 
-    The value of the option is a tuple of categories, such as `("CORRECT", "INEXACT")`. `meaning` is the sentence of the
-    help, and `signature_rule` tells how the option is written in a signature.
+    The value of the option is a tuple of categories, such as `("CORRECT", "INEXACT")`. `meaning` is the sentence in the
+    help, and `signature_rule` determines how the option is written in a signature.
     """
     name = side.lower()
     return ScoringOption(
@@ -903,10 +904,10 @@ def options_in_order(*topics: OptionTopic) -> list[ScoringOption]:
 
 
 def options_of_values(values: Mapping[str, Any]) -> Options:
-    """Return options with the given values; options without a given value have their defaults.
+    """Return options with the given values, and with default values for all other options.
 
-    The keys of `values` are the names of options as in the JSON output. There each side of the policy has a key of its
-    own: `{"right": ("CORRECT",), "expand": "CSX"}`. Raises UsageError for impossible values.
+    The keys of `values` are the names of options in the JSON output, where each side of the policy has its own key:
+    `{"right": ("CORRECT",), "expand": "CSX"}`. Raises UsageError for invalid values.
     """
     fields_of_options = dict(values)
     fields_of_policy = {}
@@ -921,8 +922,8 @@ def options_of_values(values: Mapping[str, Any]) -> Options:
 def switch_words(options: Options) -> list[str]:
     """Return the words of a command line that sets these options, except for the policy and the limits.
 
-    For example, `["-discipline", "ASSESSED", "-expand", "CSX"]`. Options without effect on scores are left out, as in
-    the record of how scores were made.
+    For example: `["-discipline", "ASSESSED", "-expand", "CSX"]`. Options that do not affect scores are left out, as
+    they are in the record of how scores were made.
     """
     words = []
     for option in SWITCHES:
@@ -944,11 +945,12 @@ def read_policies(
 
     Each value is the `NAME` of a published policy, or `NAME:right=...,wrong=...,ignore=...,justifications=A:B`. Parts
     that are left out are taken from the options `base`. `default_text_by_side` has the sides of the policy of `base` as
-    they were typed, such as `{"RIGHT": "CORRECT:INEXACT"}`. Messages name the `switch`. Raises UsageError for a value
-    that cannot be read, for an impossible policy, and for a name that is given twice.
+    they were typed, such as `{"RIGHT": "CORRECT:INEXACT"}`. Messages mention `switch`. Raises UsageError if a value
+    cannot be read, if a policy is not possible, or if a name is given twice.
     """
     policies = [_read_policy(word, base, default_text_by_side, switch) for word in words]
-    # A batch names folders after policies, and some file systems ignore letter case: names must differ in more.
+    # A batch names folders after policies, and some file systems ignore letter case, so names must differ in more than
+    # case.
     count_by_name = Counter([policy.name.casefold() for policy in policies])
     for name, count in count_by_name.items():
         if count > 1:
@@ -960,7 +962,7 @@ def _read_policy(text: str, base: Options, default_text_by_side: dict[str, str],
     """Return the policy that the value of one switch (`text`) describes: `NAME` or `NAME:right=...,wrong=...`.
 
     Limits that are left out are taken from the options `base`, and a side that is left out is taken from
-    `default_text_by_side`. Raises UsageError for a value that cannot be read; the message names the `switch`.
+    `default_text_by_side`. Raises UsageError if the value cannot be read. The error message mentions `switch`.
     """
     beginning_of_message = f"{switch} {text}"
     name, colon, parts = text.partition(":")
@@ -981,10 +983,10 @@ def _read_policy(text: str, base: Options, default_text_by_side: dict[str, str],
 
 
 def _read_limits_of_policy(text: str, base: Options, beginning_of_message: str) -> JustificationLimits:
-    """Return the limits on justifications that a part of a policy names, such as `1:3`.
+    """Return the limits on justifications in a part of a policy, such as `1:3`.
 
-    Raises UsageError for another text. If the edition in the options `base` has no limits, the message of the error
-    begins with the switch and its value (`beginning_of_message`).
+    Raises UsageError if the text cannot be read, or if the edition in the options `base` has no limits. In the second
+    case, the error message begins with the switch and its value (`beginning_of_message`).
     """
     if not base.edition.has_limits:
         edition_name = base.follow
@@ -1052,7 +1054,7 @@ def origin_of(
         measure=str(measure),
     )
     if are_runs_validated:
-        # Validation changes scores, so that signatures name it: `validate=true`.
+        # Validation changes scores, so signatures mention it: `validate=true`.
         origin = origin.with_option("validate", True, "validate=true")
     return origin
 

@@ -108,14 +108,15 @@ def check_fields(field_names: Iterable[str]) -> None:
 
 
 def resampled_metrics(fields: Collection[str]) -> tuple[str, ...]:
-    """Return which of P, R and F have values in resamples if tables show these fields: `("P", "R", "F")`.
+    """Return which of the metrics P, R and F have values in resamples if tables show these fields.
 
-    The reference reads the values of a resample from its own tables. That is why tables must show the metric, and also
-    the fields by which the reference finds a row: its name (`EC`) and its hop (`LEVEL`).
+    For example: `("P", "R", "F")`. The reference scorer reads the values of a resample from its own tables. Tables must
+    therefore show the metric, as well as the fields by which the reference scorer finds a row: its name (`EC`) and its
+    hop (`LEVEL`).
     """
     if "EC" not in fields or "LEVEL" not in fields:
         return ()
-    all_metrics = Options().metrics  # the default is all of them
+    all_metrics = Options().metrics  # by default, all metrics
     return tuple(metric for metric in all_metrics if metric in fields)
 
 
@@ -128,10 +129,10 @@ class TableLayout:
     def __init__(
         self, field_by_name: Mapping[str, Field], shown_names: Iterable[str], run_id: str, is_tab_separated: bool
     ) -> None:
-        """Prepare to lay out tables of one run; `field_by_name` has all columns of the tables by name, such as `EC`.
+        """Prepare to lay out tables of one run. `field_by_name` has all columns of the tables by name, such as `EC`.
 
-        The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks; if
-        `is_tab_separated`, they are separated by tabs and not padded.
+        The cells of fields that are not among `shown_names` stay empty. Cells are padded and separated by blanks. If
+        `is_tab_separated` is true, they are separated by tabs and not padded.
         """
         self._field_by_name = field_by_name
         self._run_id = run_id
@@ -144,10 +145,10 @@ class TableLayout:
         return self._join_lines([cells])
 
     def table_body(self, field_names: Sequence[str], rows: Sequence[ScoreRow], prefix: str = "") -> str:
-        """Return the lines of a table without its header; `field_names` names its fields (columns), such as `EC`.
+        """Return the lines of a table without its header. `field_names` lists its fields (columns), such as `EC`.
 
-        The columns become as wide as their widest cells, also for later tables. A `prefix`, such as `SF-`, is put
-        before the first cell of each line; with a prefix the columns keep their width.
+        The columns become as wide as their widest cells, and keep this width in later tables. A `prefix`, such as
+        `SF-`, is put before the first cell of each line. With a prefix, the columns keep their current width.
         """
         columns = []
         for position, name in enumerate(field_names):
@@ -159,15 +160,15 @@ class TableLayout:
         return self._join_lines(rows_of_cells)
 
     def _make_cells(self, name: str, rows: Sequence[ScoreRow], prefix: str, keeps_width: bool) -> list[str]:
-        """Widen a column to its widest cell, unless it `keeps_width`, and return its padded cells.
+        """Widen a column to its widest cell, unless `keeps_width` is true, and return its padded cells.
 
-        `name` is the name of the column's field. Each cell has the `prefix` before its text.
+        `name` is the name of the column's field. `prefix` is put before the text of each cell.
         """
         is_shown = name in self._width_by_name
-        if not is_shown:  # such a column has no width, and its cells have no text after the prefix
+        if not is_shown:  # the column has no width, and its cells contain only the prefix
             return [prefix] * len(rows)
         values = self._column_values(self._field_by_name[name], rows)
-        # Most columns repeat few values; each value is formatted and padded once.
+        # Most columns have few distinct values, so each value is formatted and padded only once.
         cell_by_value = {value: prefix + _cell_text(value) for value in set(values)}
         if not keeps_width:
             widths = [len(cell) for cell in cell_by_value.values()]
@@ -178,14 +179,14 @@ class TableLayout:
     def _column_values(self, field: Field, rows: Sequence[ScoreRow]) -> list[object]:
         """Return the value of each row in the column of a field, before numbers are formatted.
 
-        Rows of means have no counts; their values are four blanks.
+        Rows of means do not have counts. Four blanks are shown instead.
         """
         if field.attribute == "run_id":
             return [self._run_id] * len(rows)
         if field.is_count:
             return ["    " if row.counts is None else getattr(row.counts, field.attribute) for row in rows]
         values = [getattr(row, field.attribute) for row in rows]
-        if 0.0 in values:  # also True for -0.0; few columns have zeros, and only these are searched for -0.0
+        if 0.0 in values:  # also True for -0.0; only the few columns with zeros are searched for -0.0
             # -0.0 is equal to 0.0, but must be printed with its sign.
             values = ["-0.0000" if value == 0 and str(value) == "-0.0" else value for value in values]
         return values
@@ -225,10 +226,10 @@ class ColumnLayout(Record):
 def _table_texts(run: ScoredRun, chosen_columns: ColumnLayout) -> Iterator[tuple[str, str]]:
     """Yield the file ending and the text of each table of one run: `sf`, `ldcmax`, `ldcmean` and then `summary`.
 
-    The text is empty if the run does not have the table. The columns of a table are at least as wide as in the tables
-    before it.
+    The text is empty if the run does not have the table. The columns of a table are at least as wide as those of the
+    earlier tables.
     """
-    # The layout widens its columns with each table, so the texts must be made in the order of the tables.
+    # The layout may widen its columns with each table, so the texts must be made in the order of the tables.
     widening_layout = TableLayout(SCORE_FIELDS, chosen_columns.fields, run.run_id, chosen_columns.is_tab_separated)
     tables_with_fields = (
         ("sf", run.tables.sf, chosen_columns.fields),
@@ -246,11 +247,11 @@ def _table_texts(run: ScoredRun, chosen_columns: ColumnLayout) -> Iterator[tuple
 def _table_with_header(
     table_layout: TableLayout, field_names: Sequence[str], rows: tuple[ScoreRow, ...], averages: tuple[ScoreRow, ...]
 ) -> str:
-    """Return the text of a table: its header, these rows, then these averages.
+    """Return the text of a table: its header, then `rows`, then `averages`.
 
-    `field_names` names its fields (columns), such as `EC`. A table without rows has no header.
+    `field_names` lists its fields (columns), such as `EC`. A table without rows does not have a header.
     """
-    # The lines are laid out before the header, because they widen the columns.
+    # The lines are laid out before the header, because they may widen the columns.
     body = table_layout.table_body(field_names, rows + averages)
     header = table_layout.header(field_names) if rows else ""
     return header + body
@@ -265,7 +266,7 @@ def _summary_text(table_layout: TableLayout, tables: PrecisionRecall) -> str:
 
 
 def averages_text(run: ScoredRun) -> str:
-    """Return the averages of a run, which `.summary` shows, as an aligned table for a terminal.
+    """Return the averages of a run, as shown in `.summary`, as an aligned table for a terminal.
 
     The names of the rows begin with the variant: `SF-ALL-Micro`, `LDC-MAX-ALL-Macro`.
     """
@@ -274,7 +275,7 @@ def averages_text(run: ScoredRun) -> str:
     for variant, table in run.tables.variants:
         for row in table.averages:
             rows.append(row._replace(name=f"{variant}-{row.name}"))
-    body = table_layout.table_body(SUMMARY_FIELDS, rows)  # this widens the columns, also of the header
+    body = table_layout.table_body(SUMMARY_FIELDS, rows)  # this widens the columns, including those of the header
     return table_layout.header(SUMMARY_FIELDS) + body
 
 
@@ -283,13 +284,13 @@ def _average_precision_sections(
 ) -> Iterator[str]:
     """Yield the sections of the file `.ap` of one run: a table for each variant, then a summary of their averages.
 
-    As in the reference, the rows of every run show the id of the first run in the input: `average_precision.run_id`.
-    Only the tables of this first run have averages.
+    As in the reference scorer, the rows of every run show the id of the first run in the input, which is
+    `average_precision.run_id`. Only the tables of this first run have averages.
     """
     fields = tuple(AP_FIELDS)
     first_run_id = average_precision.run_id
     table_layout = TableLayout(AP_FIELDS, fields, first_run_id, chosen_columns.is_tab_separated)
-    # Later runs have no averages, neither below the tables nor in the summary.
+    # Later runs do not have averages, either below the tables or in the summary.
     has_averages = run.run_id == first_run_id
     averages_by_variant = {
         variant: table.macro if has_averages else () for variant, table in average_precision.variants
@@ -315,8 +316,8 @@ _CLOSING_OF_ERRORS: Final = re.compile(rb"[0-9]+ errors? encountered")
 def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice: bool = False) -> str:
     """Return problems as the text for standard error.
 
-    For people, who read it on a terminal, the list is shortened. Otherwise the text is the reference program's. Some
-    calls of the reference write it `twice`.
+    For people, who read the report on a terminal, the list is shortened. Otherwise the text is the same as in the
+    reference scorer. Some calls of the reference scorer write it `twice`.
     """
     if is_for_people:
         return "".join(_shortened_report(problems))
@@ -325,7 +326,7 @@ def report_for_stderr(problems: Iterable[Problem], *, is_for_people: bool, twice
 
 
 def _shortened_report(problems: Iterable[Problem]) -> Iterator[str]:
-    """Yield a line for each problem, with its code. After ten problems with one code, one line counts the rest.
+    """Yield a line for each problem, with its code. After ten problems with the same code, one line counts the rest.
 
     `problems` are sorted by code, as the log returns them.
     """
@@ -350,12 +351,12 @@ def report_text(problems: Iterable[Problem], edition: Edition = LATEST) -> Itera
 
 
 def _places_text(problem: Problem, edition: Edition) -> str:
-    """Return the first place of a problem and the number of its other places: ` (run.tab line 3 and 2 other places)`.
+    """Return a text with the first place of a problem and the number of its other places.
 
-    The text is empty if the problem has no place.
+    For example: ` (run.tab line 3 and 2 other places)`. The text is empty if the problem has no place.
     """
-    # The reference sorts places as bytes in UTF-8; sorting by code points gives the same order. It sorts NO_SOURCE
-    # among the names of files, and shows no place only if NO_SOURCE comes first.
+    # The reference scorer sorts places as UTF-8 bytes; sorting by code points gives the same order. It sorts NO_SOURCE
+    # among the names of files, and omits the place only if NO_SOURCE comes first.
     places = sorted([NO_SOURCE if place is None else str(place) for place in problem.places])
     if places[0] == NO_SOURCE:
         return ""
@@ -387,8 +388,8 @@ def closing_line(errors: int, warnings: int) -> str:
 def whole_report(result: Result) -> str:
     """Return the report of a scoring that was not stopped.
 
-    As in the reference, the report contains all problems twice, and a closing line (rule report-twice). In editions
-    that write the report before they score, it contains all problems once, and no closing line.
+    As in the reference scorer, the report contains all problems twice, and a closing line (rule report-twice). In
+    editions that write the report before they score, it contains all problems once, and no closing line.
     """
     text = "".join(report_text(result.problems, result.options.edition))
     if result.options.edition.reports_before_scoring:
@@ -399,7 +400,7 @@ def whole_report(result: Result) -> str:
 def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Edition = LATEST) -> str:
     """Return the report of a scoring that was stopped: the problems that were found, and the error that stopped it.
 
-    The remedy is left out of the error for a file that is not UTF-8; only standard error shows it.
+    If the error is about a file that is not UTF-8, its remedy is left out. It is shown only on standard error.
     """
     text = str(cause)
     if isinstance(cause, InputError) and cause.code == "NOT_UTF8":
@@ -408,7 +409,7 @@ def stopped_report(problems: Iterable[Problem], cause: Exception, edition: Editi
 
 
 def report_bytes(text: str, edition: Edition = LATEST) -> bytes:
-    """Return the bytes of a report as the reference writes them (rule doubly-encoded-report).
+    """Return the bytes of a report as the reference scorer writes them (rule doubly-encoded-report).
 
     Most editions encode the text to UTF-8, read each byte as a character, and encode these characters again.
     """
@@ -464,18 +465,18 @@ def responses_text(
 ) -> Iterator[str]:
     """Yield the first part of `.debug`: how each response was assessed, and what it counted as (its labels).
 
-    A tally is a row of the tables with the responses that it counts; each tally's text begins with its name.
-    `tallies_with_results` has each tally with the result of its unit: the assessments and labels of its responses.
-    Responses are left out if they have no label besides their category. `is_first_run` says that no other run of the
-    call was scored before.
+    A tally is a row of the tables with the responses that it counts. The text of each tally begins with its name.
+    `tallies_with_results` has each tally with the result of its unit, which holds the assessments and labels of its
+    responses. Responses are left out if their only label is their category. `is_first_run` says whether this run is the
+    first one scored in the call.
     """
-    # Some editions show neither a hyphen nor a category for unassessed lines of nodes, except in the first run.
+    # Some editions do not show a hyphen or a category for unassessed lines of nodes, except in the first run.
     hides_unassessed = edition.hides_later_unassessed and not is_first_run
     for tally, result in tallies_with_results:
         yield f"{_DOUBLE_LINE}{tally.name}\n"
         for response, labels in _sorted_by_line_number(tally.responses, result.labels_by_index):
             assessment = result.assessment_by_index.get(response.index)
-            # The text of such a response has neither the hyphen for a missing assessment nor a category.
+            # The text of a hidden response lacks the hyphen for a missing assessment, and the category.
             is_hidden = hides_unassessed and assessment is None and response.node is not None
             category = "" if is_hidden else pre_policy_category(assessment)
             other_labels = _labels_text(labels, category)
@@ -487,9 +488,9 @@ def responses_text(
 
 
 def _response_text(response: Response, assessment: Assessment | None, edition: Edition, hides_hyphen: bool) -> str:
-    """Return the lines of `.debug` that show a response and its assessment; they end with an empty line.
+    """Return the lines of `.debug` that show a response and its assessment, followed by an empty line.
 
-    A missing assessment is shown as a hyphen; with `hides_hyphen` it is shown as nothing.
+    A missing assessment is shown as a hyphen, or as an empty text if `hides_hyphen` is true.
     """
     assessment_text = "" if hides_hyphen else "-"
     if assessment is not None:
@@ -521,11 +522,12 @@ def _sorted_by_line_number(
 def _joined_by_line_number(
     responses: Iterable[Response], labels_by_index: Mapping[int, Labels]
 ) -> list[tuple[Response, Labels]]:
-    """Return the first loaded response with each line number, with the sorted labels of all responses with this number.
+    """Return one response for each line number, with the sorted labels of all responses that have this number.
 
-    The result is sorted by line number.
+    If several responses have the same line number, the one that was loaded first is returned. The result is sorted by
+    line number.
     """
-    # The load order is the order of line numbers; among equal numbers the line that was loaded first comes first.
+    # The load order is the order of line numbers. If numbers are equal, the line that was loaded first comes first.
     responses_by_number: dict[int, list[Response]] = defaultdict(list)
     for response in sorted(responses, key=load_order):
         responses_by_number[response.number].append(response)
@@ -545,13 +547,13 @@ def _labels_text(labels: Labels, category: str) -> str:
 
 
 def rankings_text(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Yield the texts of rankings for the second part of `.debug`, without the first and last line of this part.
+    """Yield the texts of rankings for the second part of `.debug`, without the first and last lines of this part.
 
     The text of a ranking shows the answers to be found (classes), the answers of the run in rank order (nodes), and the
     average precision.
     """
     query: str | None = None
-    # A node is ranked both at its own level and among all nodes of the query, but its line is made only once.
+    # A node is ranked both at its own level and among all nodes of the query, but its line is built only once.
     line_by_node: dict[str, str] = {}
     for ranking in rankings:
         if ranking.query != query:
@@ -612,7 +614,7 @@ def _sample_line(sample: Sample) -> str:
 
 
 def _sample_score_lines(bootstrap: Bootstrap, run_id: str) -> list[str]:
-    """Return the lines of `.samplescores`: a header, then a line with the values of each resample.
+    """Return the lines of `.samplescores`: a header, then one line for each resample with its values.
 
     A missing value is shown as 0. Each line ends with the run id.
     """
@@ -621,7 +623,7 @@ def _sample_score_lines(bootstrap: Bootstrap, run_id: str) -> list[str]:
     codes = "".join([f" {code}" for code in VALUE_CODES])
     lines = [f"Sample#{codes} #RUNID\n"]
     for sample, values in zip(bootstrap.samples, bootstrap.values):
-        # The reference puts fifteen blanks before each value, and prints the number of a sample as C prints integers.
+        # The reference scorer puts fifteen blanks before each value, and prints the sample number like an integer in C.
         cells = "".join([f"{'':15}{float(value or 0):0.4f}" for value in values])
         lines.append(f"{_as_64_bit_integer(sample.number):6d}{cells} #{run_id}\n")
     return lines
@@ -630,7 +632,7 @@ def _sample_score_lines(bootstrap: Bootstrap, run_id: str) -> list[str]:
 def _limits_line(limits: SampleLimits) -> str:
     """Return the line of a value in `.confidence`: its code, its low limits, its mean, its score, and its high limits.
 
-    All numbers are texts of the same width already.
+    All numbers are already formatted as texts of the same width.
     """
     code = limits.value_code  # such as ALLEP_LDCMAXI_Mi_0_P
     score = "     -" if limits.score is None else limits.score
@@ -649,7 +651,7 @@ def _as_64_bit_integer(number: float) -> int:
 
 
 def params_text(words: Iterable[str], folder: str, categories_by_side: Mapping[str, str], has_samples: bool) -> str:
-    """Return the content of `.params`: the time, the working folder, the words of the command line, and the policy.
+    """Return the content of `.params`: the time, the working folder, the command line, and the policy.
 
     `categories_by_side` has the categories of IGNORE, RIGHT and WRONG as they were typed, such as `CORRECT:INEXACT`.
     `has_samples` says whether the call resamples queries.
@@ -666,13 +668,13 @@ def params_text_of_options(
     folder: str,
     policy_texts: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the content of `.params` for scores that no command line asked for.
+    """Return the content of `.params` for scores that were not requested on a command line.
 
-    A command line that would give these scores is made of the words `switches`, the limits and the policy in the
-    options, and the `words_after_policy`. `policy_texts` has the categories of each side of the policy as they were
-    typed; by default it is made from the options.
+    The content shows a command line that would give these scores. It is made from the words `switches`, the limits and
+    the policy in the options, and `words_after_policy`. `policy_texts` has the categories of each side of the policy as
+    they were typed. By default, it is made from the options.
     """
-    import shlex  # imported only here: a bare call does not need it, and starts faster
+    import shlex  # imported only here, so that a call that does not need it starts faster
 
     if policy_texts is None:
         policy_texts = options.policy.texts()
@@ -740,12 +742,13 @@ class _FilePiece(NamedTuple):
 def _pieces_of_run(
     run: ScoredRun, run_number: int, chosen_columns: ColumnLayout, edition: Edition
 ) -> Iterator[_FilePiece]:
-    """Yield the pieces that a run adds to the output files, in the order in which the reference writes them.
+    """Yield the pieces that a run adds to the output files, in the order in which the reference scorer writes them.
 
-    If scoring was stopped, the pieces about later stages are missing. `run_number` is the number of the run in the
-    call, from 0. The debug file gets two pieces of each run: its responses before the tables, its rankings after them.
+    If scoring was stopped, the pieces for later stages are missing. `run_number` is the number of the run in the call,
+    from 0. Each run adds two pieces to the debug file: its responses before the tables, and its rankings after the
+    tables.
     """
-    # The blocks of responses and rankings are bytes already; texts of tables are encoded here.
+    # The blocks of responses and rankings are already bytes. The texts of tables are encoded here.
     response_blocks = _response_blocks(run, edition, is_first_run=run_number == 0)
     yield _FilePiece(run_number, "debug", response_blocks)
     for ending, text in _table_texts(run, chosen_columns):
@@ -763,8 +766,9 @@ def _pieces_of_run(
 def _response_blocks(run: ScoredRun, edition: Edition, *, is_first_run: bool) -> Iterable[bytes]:
     """Return the first part of the debug file of a run as blocks of bytes: its responses, then an empty line.
 
-    If the run was scored in parts, the texts about its responses are in files already. `is_first_run` says that no
-    other run of the call was scored before: in some editions, only the first run shows which responses are unassessed.
+    If the run was scored in parts, the texts about its responses have already been written to files. `is_first_run`
+    says whether this run is the first one scored in the call: in some editions, only the first run shows which
+    responses are unassessed.
     """
     empty_line = [b"\n"]
     if run.debug_text is not None:
@@ -839,8 +843,8 @@ def _file_pieces(
 ) -> Iterator[_FilePiece]:
     """Yield the pieces of all output files in the order in which they are written to a stream.
 
-    `params_content` is the content of the file `.params`. `intervals` has the intervals of each run, and
-    is empty without intervals.
+    `params_content` is the content of the file `.params`. `intervals` has the intervals of each run, and is empty if no
+    intervals were computed.
     """
     yield _FilePiece(_WHOLE_CALL, "params", utf8_blocks([params_content]))
     for run_number, run in enumerate(result.runs):
@@ -855,7 +859,8 @@ def stream_blocks(
 ) -> Iterator[Iterable[bytes]]:
     """Yield the content of all output files in blocks, in the order in which they are written to one stream.
 
-    The file `.params` (`params_content`) comes first, then come the files of each run, then the intervals of all runs.
+    The file `.params` (`params_content`) comes first, followed by the files of each run and then the intervals of all
+    runs.
     """
     for piece in _file_pieces(result, chosen_columns, params_content, intervals):
         yield piece.blocks
@@ -870,10 +875,10 @@ def file_blocks(
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield the ending of each output file with its whole content in blocks, in the order of `OUTPUTS`.
 
-    If scoring was stopped, only the complete files are yielded: those to which every run has added its piece. The
-    options, and whether there are intervals, decide which files the call has at all.
+    If scoring was stopped, only complete files are yielded, to which every run has added its piece. The options, and
+    the presence of intervals, determine which files the call writes in general.
     """
-    # The pieces come run by run, but the files are yielded one by one: all pieces are gathered first. The pieces
+    # The pieces arrive run by run, but the files are yielded one by one, so all pieces are collected first. The pieces
     # of a file are joined in the order of the runs.
     pieces = list(_file_pieces(result, chosen_columns, params_content, intervals))
     switches = _switches_of_files(result.options, has_intervals=bool(intervals))
@@ -898,8 +903,8 @@ def _switches_of_files(options: Options, *, has_intervals: bool) -> list[str]:
 def _is_complete(pieces: Iterable[_FilePiece], run_count: int) -> bool:
     """Return whether an output file that consists of these pieces is complete, after `run_count` runs.
 
-    A file about the whole call is always complete. A file about runs must have a piece of each run, and of at least
-    one.
+    A file about the whole call is always complete. A file about runs must have a piece from each run, and from at least
+    one run.
     """
     run_numbers = {piece.run_number for piece in pieces}
     is_about_whole_call = run_numbers == {_WHOLE_CALL}

@@ -83,10 +83,10 @@ class QueryDivision(Record):
 def divide_queries(queries: QuerySet, parts: int) -> QueryDivision | None:
     """Return a division of queries, in the order of their full ids, into at most `parts` parts of similar size.
 
-    Returns None if several queries have the same base id, so that lines cannot be assigned to one of them.
+    Returns None if several queries have the same base id, because lines could not be assigned to one of these queries.
     """
     sorted_queries = sorted(queries.by_id.values(), key=lambda query: query.full_id)
-    # A full id (`CSX_ENG_00fb79cef8`) is a prefix and a base id (`00fb79cef8`). Lines are assigned by base id.
+    # A full id (`CSX_ENG_00fb79cef8`) consists of a prefix and a base id (`00fb79cef8`). Lines are assigned by base id.
     base_ids = {query.base_id for query in sorted_queries}
     if len(base_ids) < len(sorted_queries):
         return None
@@ -106,10 +106,10 @@ def _count_answerable(queries: Iterable[Query]) -> int:
 
 
 def _group_by_id_prefix(sorted_queries: Iterable[Query]) -> list[list[Query]]:
-    """Return queries in groups that must stay in one part; `sorted_queries` are sorted by full id.
+    """Return queries in groups that must stay in one part. `sorted_queries` are sorted by full id.
 
     `CSX_1` and `CSX_12` are in one group, because one id begins with the other. In a table sorted by name, rows of
-    `CSX_12` may then stand between rows of `CSX_1`, which separate parts could not reproduce.
+    `CSX_12` may therefore appear between rows of `CSX_1`. Separate parts could not reproduce this order.
     """
     groups: list[list[Query]] = []
     for query in sorted_queries:
@@ -121,10 +121,10 @@ def _group_by_id_prefix(sorted_queries: Iterable[Query]) -> list[list[Query]]:
 
 
 def _fill_parts(groups: Iterable[Sequence[Query]], queries_per_part: int) -> list[dict[str, Query]]:
-    """Return the queries of each part by short id; the queries of one group are in the same part.
+    """Return the queries of each part by short id. The queries of a group are in the same part.
 
-    A part gets groups until it has at least `queries_per_part` queries that lines may answer. The number is 0 if lines
-    can answer no query; then there is one part with all queries.
+    Groups are added to a part until it has at least `queries_per_part` queries that lines may answer. If lines cannot
+    answer any query, `queries_per_part` is 0, and there is one part with all queries.
     """
     queries_by_part: list[dict[str, Query]] = [{}]
     query_count_in_part = 0
@@ -150,11 +150,12 @@ def _part_by_query_id(queries_by_part: Iterable[Mapping[str, Query]]) -> dict[by
 
 
 def divide_files(loading: Loading, files: Iterable[str], division: QueryDivision) -> list[DividedFile]:
-    """Return the files with their lines divided among the parts; a file of size 0 is left out.
+    """Return the files with their lines divided among the parts. Empty files are left out.
 
-    The layouts and digests of the files, and remarks on them, are added to `loading`. Raises InputError for a file that
-    cannot be read or has no known layout. Raises NeedsWholeError for a run file of 2014: any of its lines stops the
-    scoring, so that the run must be scored in one piece. Problems of lines are found later, when their part is scored.
+    The layouts and digests of the files, and remarks on them, are added to `loading`. Raises InputError if a file
+    cannot be read or does not have a known layout. Raises NeedsWholeError for a run file of 2014: each of its lines
+    stops the scoring, so the run must be scored in one piece. Problems with lines are found later, when their part is
+    scored.
     """
     divided_files: list[DividedFile] = []
     for file_or_folder in files:
@@ -169,15 +170,15 @@ def divide_files(loading: Loading, files: Iterable[str], division: QueryDivision
 
 
 def _divide_file(loading: Loading, file: Input, division: QueryDivision) -> DividedFile | None:
-    """Return a file with its lines divided among the parts, None for a file of size 0.
+    """Return a file with its lines divided among the parts, or None if the file is empty.
 
-    Its layout, remarks on it and its digest are added to `loading`.
+    The layout of the file, its digest and remarks on it are added to `loading`.
     """
     # The file is opened twice: first its layout is read from its first line, then all lines are divided.
     with open_source(file) as source:
         tab_file = read_tab_file(source, loading.problems, edition=loading.query_set.edition)
     with open_source(file) as source:
-        if tab_file is None:  # an empty file has no lines, but its digest stands among those of the inputs
+        if tab_file is None:  # an empty file has no lines, but its digest is listed with the digests of the inputs
             loading.digests.append(source.digest(RUN))
             return None
         schema = tab_file.schema
@@ -190,14 +191,14 @@ def _divide_file(loading: Loading, file: Input, division: QueryDivision) -> Divi
 def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> list[list[Block]]:
     """Return the lines of a file in blocks, separately for each part: a list of blocks by the number of the part.
 
-    Only the column with the query id is read. In assessments it also has the slot, separated by a colon.
+    Only the column with the query id is read. In assessments, this column also contains the slot, after a colon.
     """
-    # In runs of all layouts the query id is the first column.
+    # In all layouts of runs, the query id is the first column.
     query_position = 0 if schema.kind is FileKind.RUN else schema.columns.index("QUERY_AND_SLOT_NAME")
     blocks_by_part: list[list[Block]] = [[] for _ in division.queries]
     lines_before = 0
     for file_block in line_blocks(source, _BLOCK_SIZE):
-        # A block ends without the line feed of its last line: splitting gives exactly its lines.
+        # A block does not include the line feed of its last line, so splitting gives exactly its lines.
         lines = file_block.replace(b"\r", b"").split(b"\n")
         part_by_line = _parts_of_lines(lines, query_position, division)
         _add_blocks(blocks_by_part, lines, part_by_line, first_number=lines_before + 1)
@@ -206,21 +207,22 @@ def _divide_lines(source: Source, schema: Schema, division: QueryDivision) -> li
 
 
 def _parts_of_lines(lines: Iterable[bytes], query_position: int, division: QueryDivision) -> list[int]:
-    """Return the number of the part that each line belongs to; `query_position` is the column with the query id.
+    """Return the number of the part that each line belongs to. `query_position` is the column with the query id.
 
-    A line without this column, or with an unknown query, belongs to the first part, whose number is 0.
+    A line without this column, or with an unknown query, belongs to the first part, which has the number 0.
     """
     parts = []
-    first_hop_id: bytes | None = None  # of the line before
+    first_hop_id: bytes | None = None  # of the previous line
     part = 0
     for line in lines:
         columns = line.split(b"\t", query_position + 1)
-        # In assessments a colon and the slot follow the query id; they are cut off.
+        # In assessments, the query id is followed by a colon and the slot, which are cut off.
         query_id = columns[query_position].partition(b":")[0] if len(columns) > query_position else b""
-        # The id of a follow-on query is longer by the follow-on part. A short id leaves an empty parent id.
+        # The id of a follow-on query ends in an additional part, which is removed here. If the id is short, the parent
+        # id is empty.
         parent_id = query_id[:-_FOLLOW_ON_LENGTH]
-        # Most lines answer the same query as the line before, or a follow-on query about an answer to that query.
-        # They belong to the same part, and no query is looked up.
+        # Most lines answer the same query as the previous line, or a follow-on query about an answer to that query.
+        # They belong to the same part, so the query need not be looked up.
         has_query_of_line_before = first_hop_id in (query_id, parent_id)
         if not has_query_of_line_before:
             first_hop_id, part = division.find_first_hop_query(query_id)
@@ -293,12 +295,12 @@ class _PartScore(Record):
 def score_in_parts(gold: ColdStartGold, files: Sequence[str], parts: int, jobs: int, folder: str) -> Result | None:
     """Return the result of the run among `files`, after scoring it in at most `parts` parts, `jobs` of them at a time.
 
-    `gold` has no pool yet: the assessments are among the files. The texts of the debug file are written into `folder`,
-    and the result refers to them. Returns None if the files must be scored in one piece. Raises OutputError if the
-    texts cannot be written.
+    `gold` does not have a pool yet, because the assessments are among the files. The texts of the debug file are
+    written into `folder`, and the result refers to them. Returns None if the files must be scored in one piece. Raises
+    OutputError if the texts cannot be written.
     """
-    # With `-runids` the scored runs may differ from the runs in the files, and a part sees only the latter. Editions
-    # that write the report before they score anything need the errors of all lines first.
+    # With `-runids`, the scored runs may differ from the runs in the files, but a part considers only the runs in the
+    # files. Editions that write the report before scoring need the errors of all lines first.
     if gold.options.runids is not None or gold.query_set.edition.reports_before_scoring:
         return None
     division = divide_queries(gold.query_set, parts)
@@ -332,13 +334,13 @@ def _combine_part_scores(task: _PartTask, loading: Loading, scores: Sequence[_Pa
     (run_id,) = whole.run_ids
 
     # Compute the averages from the rows of all parts, as if the run had been scored in one piece. The lines were loaded
-    # with the parts: here the run has none, and the scorer only makes averages and remarks.
+    # with the parts, so the run does not have any lines here, and the scorer only computes averages and adds remarks.
     run_without_lines = run_of(task.gold, loading, task.gold.options.justifications)
     scorer = CallScorer(run_without_lines, task.gold.options.policy, loading.problems)
     scorer.remark_on_matches(run_id, whole.line_count, whole.has_match)
     ranking_rows = RankingRows(whole.ap_rows, whole.has_ranked_nodes)
     results = list(scorer.results_by_stage(run_id, whole.rows, ranking_rows=ranking_rows))
-    run_result = results[-1]  # the result of the last stage includes those of the earlier ones
+    run_result = results[-1]  # the result of the last stage includes the results of all earlier stages
     debug_text = task.debug_text(part_count=len(scores))
     return scorer.result([replace(run_result, debug_text=debug_text)])
 
@@ -402,13 +404,13 @@ def _score_in_workers(score_part: Callable[[int], _PartScore], part_count: int, 
 def _score_part(task: _PartTask, part: int) -> _PartScore:
     """Return the scores of one part, after writing its texts of the debug file.
 
-    Raises NeedsWholeError if the part cannot be scored without the others. This includes fatal conditions: another part
-    may contain an earlier line that is fatal.
+    Raises NeedsWholeError if the part cannot be scored without the other parts. This includes fatal errors, because
+    another part may contain an earlier line that is also fatal.
     """
     try:
         with paused_garbage_collection():
             run = _load_part(task, part)
-            # The id of the first run is enough: if there are several runs, the files are scored in one piece instead.
+            # The id of the first run is sufficient, because files with several runs are scored in one piece instead.
             run_id = next(iter(run.lines_by_run_and_unit), "")
             units = CallScorer(run, run.gold.options.policy, run.problems).score_units(run_id)
             rankings = rankings_of(units)
@@ -421,8 +423,8 @@ def _score_part(task: _PartTask, part: int) -> _PartScore:
 def _write_debug_texts(task: _PartTask, part: int, units: Iterable[UnitResult], rankings: Iterable[Ranking]) -> None:
     """Write two files with the texts of a part for the debug file: its responses and its rankings.
 
-    The files are written immediately, because the debug file is put together from them. Other outputs of the call are
-    held back until its end.
+    The files are written immediately, because the debug file is assembled from them. Other outputs are held back until
+    the end of the call.
     """
     responses = responses_text(tallies_of(units))
     with outputs_immediately():
@@ -454,23 +456,24 @@ def _load_part(task: _PartTask, part: int) -> Run:
     for file in task.files:
         _load_lines(loading, file, file.blocks[part])
     run = run_of(gold, loading, gold.options.justifications)
-    # Loading lines sets this flag of the rules: lines of other queries decide whether some line is discarded.
+    # This flag is set while lines are loaded if lines of other queries determine whether a line is discarded.
     if loading.discard_rules.has_lines_depending_on_other_queries or _depends_on_other_parts(run):
         raise NeedsWholeError
     return run
 
 
 def _depends_on_other_parts(run: Run) -> bool:
-    """Return whether the scores of a part may depend on other parts; `run` has the lines of the part."""
+    """Return whether the scores of a part may depend on other parts. `run` contains the lines of the part."""
     if len(run.lines_by_run_and_unit) > 1:  # the scores of one run may depend on another run
         return True
-    # The node id of a line without parent line does not begin with a query id. Lines of different queries may then have
-    # equal node ids, and average precision takes them for one node, although they may be in different parts.
+    # The node id of a line without a parent line does not begin with a query id. Lines of different queries may
+    # therefore have the same node id. Average precision treats them as one node, although they may be in different
+    # parts.
     return bool(run.links.lines_without_parent)
 
 
 def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) -> None:
-    """Add to `loading` the lines of a file that are in these blocks.
+    """Add the lines of a file that are in `blocks` to `loading`.
 
     Raises InputError for a line that cannot be linked.
     """
@@ -479,7 +482,7 @@ def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) ->
         file.name,
         column_count=len(file.schema.columns),
         problems=loading.problems,
-        unread_lines=[],  # this list is filled, but only remarks on whole files need it
+        unread_lines=[],  # the list is not used, because only remarks on whole files need it
         edition=loading.query_set.edition,
     )
     loading.load_lines(TabFile(file.name, file.schema, lines))
@@ -488,7 +491,7 @@ def _load_lines(loading: Loading, file: DividedFile, blocks: Iterable[Block]) ->
 def _gold_of_part(task: _PartTask, part: int) -> ColdStartGold:
     """Return the gold (queries, assessments and options) for one part: a copy of the task's gold without other queries.
 
-    The copy has no problems, remarks or digests: the parts would repeat them.
+    The copy does not contain problems, remarks or digests, because each part would repeat them.
     """
     gold = task.gold
     queries = task.division.queries[part]

@@ -2,10 +2,10 @@
 A query names an entity by its entry points (mentions in documents), and the slots to fill, one for each hop: first
 `per:children`, then the `per:age` of each child.
 
-Query files are not parsed as XML, since the reference does not do so either. It takes every stretch from `<query ` to
-`</query>`, even in comments. In each stretch it reads the pairs of tags from left to right, and leaves the texts
-between them unchanged. Query ids are hashes of these texts: a parser that decodes or repairs them would give other ids.
-If a file is not well-formed XML, a remark with the message of lxml says so.
+Query files are not parsed as XML, because the reference scorer does not do so either. It takes every stretch from
+`<query ` to `</query>`, even in comments. In each stretch it reads the pairs of tags from left to right, and leaves the
+texts between them unchanged. Query ids are hashes of these texts: a parser that decodes or repairs them would give
+other ids. If a file is not well-formed XML, a remark with the message of lxml says so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _md5: Callable[[bytes], hashlib._Hash] = functools.partial(hashlib.md5, usedfors
 with contextlib.suppress(ImportError):
     _md5 = importlib.import_module("_md5").md5
 
-_NIL_NAMESPACE: Final = bytes(16)  # as in a UUID of version 3, these bytes stand before the hashed text
+_NIL_NAMESPACE: Final = bytes(16)  # as in a UUID of version 3, these bytes precede the hashed text
 
 _SLOT_FILLING_ID: Final = re.compile(r"(?:(.+)_)?([0-9a-fA-F]{10})((?:_[0-9a-fA-F]{12})*)")
 _LDC_ID: Final = re.compile(r"(?:(.+)_)?(\d+)")
@@ -62,7 +62,7 @@ class QueryId(NamedTuple):
 
 
 def parse_query_id(text: str) -> QueryId | None:
-    """Return the parts of a query id such as `CSX_ENG_00fb79cef8_efa464516d81`; None if the text is not a query id."""
+    """Return the parts of a query id such as `CSX_ENG_00fb79cef8_efa464516d81`, or None if the text is not one."""
     match = _SLOT_FILLING_ID.fullmatch(text)
     if match is not None:
         prefix, base_id, follow_ons = match.groups()
@@ -95,10 +95,10 @@ def read_query_id(
 def follow_on_id(query_id: str, value: str, provenance: str, edition: Edition = LATEST) -> str:
     """Return the short id of the query about an answer, twelve hexadecimal digits (rule follow-on-queries).
 
-    `query_id` is the full id of the query that was answered, `value` the text of the answer, and `provenance` the
-    provenance of the value in canonical form (`ENG_1:10-20`). The three are joined to a JSON string. The digits are the
-    last ones of its MD5 hash in the nil namespace, as in a UUID of version 3. Text outside ASCII is encoded to UTF-8
-    twice, as in the ids that have been published since 2017.
+    `query_id` is the full id of the query that was answered, `value` is the text of the answer, and `provenance` is the
+    provenance of the value in canonical form (`ENG_1:10-20`). The three texts are combined into a JSON string. The id
+    consists of the last digits of its MD5 hash in the nil namespace, as in a UUID of version 3. Text outside ASCII is
+    encoded to UTF-8 twice, as in the ids that have been published since 2017.
     """
     json_string = encode_basestring(f"{query_id}:{value}:{provenance}")
     without_quotes = json_string[1:-1]
@@ -175,7 +175,7 @@ def inventory() -> dict[tuple[str, str], Predicate]:
 
 
 def _read_predicate(line: str) -> Predicate:
-    """Return the predicate in a line of the inventory: its domain, name, quantity, range and inverse, between tabs."""
+    """Return the predicate in a line of the inventory: domain, name, quantity, range and inverse, separated by tabs."""
     domain, name, quantity, range_, inverse = line.rstrip("\n").split("\t")
     range_types = range_.split(",")
     return Predicate(
@@ -184,15 +184,15 @@ def _read_predicate(line: str) -> Predicate:
         range=frozenset(range_types),
         is_single_valued=quantity == "single",
         inverse=inverse or None,
-        usual_type=range_types[0],  # the inventory names the most usual type of the values first
+        usual_type=range_types[0],  # the most common type comes first in the inventory
     )
 
 
 @functools.lru_cache(maxsize=4096)
 def find_predicate(slot: str) -> Predicate | None:
-    """Return the predicate of a slot such as `per:children`, None if the inventory does not have the slot.
+    """Return the predicate of a slot such as `per:children`, or None if the inventory does not have the slot.
 
-    A line feed at the end of the text is ignored, as in the reference.
+    A line feed at the end of the text is ignored, as in the reference scorer.
     """
     node_type, _, name = slot.removesuffix("\n").partition(":")
     return inventory().get((node_type, name))
@@ -211,7 +211,7 @@ Predicates of events are not listed here: they can be told by the full stop in t
 def slots_before_events() -> frozenset[str]:
     """Return the slots that the inventory had before events and sentiments were added, such as `per:children`.
 
-    Slots of events belong to a node type that is no entity, or have a full stop in their name.
+    Slots of events belong to a node type that is not an entity type, or have a full stop in their name.
     """
     slots = set()
     for node_type, name in inventory():
@@ -225,8 +225,8 @@ def slots_before_events() -> frozenset[str]:
 def has_slot(slot: str, edition: Edition) -> bool:
     """Return whether the inventory of an edition of the scorer has a slot such as `per:children`.
 
-    The inventory is the list of the slots that queries may ask for. That of 2016 has no slots of events and sentiments.
-    A line feed at the end of the slot is ignored, as in the reference.
+    The inventory is the list of slots that queries may ask for. The inventory of 2016 does not include slots of events
+    and sentiments. A line feed at the end of the slot is ignored, as in the reference scorer.
     """
     if edition.slot_filling_only:
         return slot.removesuffix("\n") in slots_before_events()
@@ -291,9 +291,9 @@ class Query(Record):
     def requested_slots(self) -> tuple[str, ...]:
         """The slots that lines fill, in the order of the hops: `("per:children", "per:age")`.
 
-        The slot of the first hop is `slot`, an empty text if it is unknown; the slots of later hops are in `slots`.
+        The slot of the first hop is `slot`, or an empty text if it is unknown. The slots of later hops are in `slots`.
         """
-        # slots[0] is the text in the query file. Lines must fill `slot`, which another tag of the file may give.
+        # slots[0] is the text in the query file. Lines must fill `slot`, which may come from another tag of the file.
         return (self.slot or "", *self.slots[1:])
 
     def slot_at(self, hop: int) -> str | None:
@@ -340,9 +340,9 @@ class QuerySet(Record, dict=True):
 def warn_of_unknown_languages(
     query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST
 ) -> None:
-    """Warn of each entry point of a query whose document id names no language; English is assumed for it.
+    """Report each entry point of a query whose document id does not identify a language. English is assumed for it.
 
-    `report_count` is the number of times that the reference program reports each problem.
+    `report_count` is the number of times that the reference scorer reports each problem.
     """
     for entry_point in query.entry_points:
         docid = entry_point.docid or ""
@@ -351,10 +351,10 @@ def warn_of_unknown_languages(
 
 
 def report_unknown_slots(query: Query, problems: ProblemLog, report_count: int = 1, edition: Edition = LATEST) -> None:
-    """Report the slots of a query that the inventory does not have.
+    """Report the slots of a query that are not in the inventory.
 
-    `report_count` is the number of times that the reference program reports each problem. It does so whenever it looks
-    at the query, and the counts in reports must agree with its counts.
+    `report_count` is the number of times that the reference scorer reports each problem. It reports them each time it
+    examines the query, and the counts in our reports must match.
     """
     for slot in query.slots:
         if not has_slot(slot, edition):
@@ -375,11 +375,11 @@ def build_query_set(
     queries_of_files = list(query_by_id.values())  # the loop below adds queries to the dictionary
     for query in queries_of_files:
         warn_of_unknown_languages(query, problems, edition=edition)
-        # The reference reports the slots again for each entry point.
+        # The reference scorer reports the slots again for each entry point.
         report_unknown_slots(query, problems, report_count=len(query.entry_points), edition=edition)
         expansion_by_id = _expand_entry_points(query, id_base, edition)
-        # An LDC query stays in the dictionary beside its expansions. A slot-filling query has a single expansion with
-        # its own id, which must replace it: the expansions are added last.
+        # An LDC query stays in the dictionary together with its expansions. A slot-filling query has a single expansion
+        # with the same id, which must replace it, so the expansions are added last.
         query_by_id[query.short_id] = replace(query, expansion_ids=tuple(expansion_by_id))
         query_by_id.update(expansion_by_id)
     ldc_ids = _ldc_id_by_query(query_by_id)
@@ -422,7 +422,7 @@ def _expand(query: Query, entry_point: EntryPoint, id_base: str, edition: Editio
     return Query(
         prefix=f"{id_base}_{language}",
         short_id=short_id,
-        base_id=short_id,  # the query is the base of its follow-on queries
+        base_id=short_id,  # the follow-on queries of this query are based on it
         slots=query.slots,
         entry_points=(entry_point,),
         place=query.place,
@@ -487,10 +487,10 @@ def _is_well_formed_for_expat(data: bytes) -> bool:
 def _may_differ_between_parsers(data: bytes) -> bool:
     """Return whether expat and lxml may disagree about a file.
 
-    They may do so if it has another encoding than UTF-8, a document type, or `xml:id`.
+    They may disagree if the file has an encoding other than UTF-8, a document type, or `xml:id`.
     """
     text = data.removeprefix(BOM_UTF8)
-    declaration = b""  # a file without a declaration is usual, too
+    declaration = b""  # files without a declaration are also common
     if text.startswith(b"<?xml"):
         declaration, _, _ = text.partition(b"?>")
     is_usual_declaration = declaration.strip().lower() in _USUAL_DECLARATIONS
@@ -525,9 +525,9 @@ class _LineCounter:
 
 
 def _query_matches(text: str) -> Iterator[re.Match[str]]:
-    """Return an iterator over the queries of a text, each as a match: its group 1 is the query without its end tag."""
-    # The search stops at the last end tag: otherwise it would run to the end of the text for each unclosed query.
-    # Without an end tag, `rfind` returns -1, and the few characters that are then searched contain no query.
+    """Return an iterator over the queries of a text, each as a match whose group 1 is the query without its end tag."""
+    # The search stops at the last end tag. Otherwise it would continue to the end of the text for each unclosed query.
+    # If there is no end tag, `rfind` returns -1, and the few characters that are searched do not contain a query.
     search_end = text.rfind("</query>") + len("</query>")
     return _QUERY_PATTERN.finditer(text, 0, search_end)
 
@@ -535,8 +535,8 @@ def _query_matches(text: str) -> Iterator[re.Match[str]]:
 def _tag_pairs(body: str) -> Iterator[tuple[str, str, str]]:
     """Yield the elements inside a query, each as three texts: `<name>Bo</name>` -> `("name", "Bo", "name")`.
 
-    The texts are the name in the opening tag, the text between the tags, and the name in the closing tag. The first
-    text without a pair of tags ends the reading.
+    The texts are the name in the opening tag, the text between the tags, and the name in the closing tag. Reading stops
+    at the first text that is not a pair of tags.
     """
     pair = _TAG_PAIR.match(body)
     while pair is not None:
@@ -600,9 +600,10 @@ class _QueryReader:
                 self._ids_of_queries_without_slots.append(query_id)
 
     def _report_malformed(self, beginning: str, line_number: int) -> None:
-        """Report a query without an id; `beginning` are its first characters.
+        """Report a query without an id. `beginning` contains its first characters.
 
-        As in the reference, the message has the beginning twice, and `$filename` in the place of the name of the file.
+        As in the reference scorer, the message repeats the beginning, and contains `$filename` instead of the name of
+        the file.
         """
         self._problems.add(
             "MALFORMED_QUERY",
@@ -611,7 +612,7 @@ class _QueryReader:
         )
 
     def _read_query(self, query_id: str, body: str) -> Query:
-        """Return the query with this id, from the text between its tags; it may have no slots.
+        """Return the query with this id, read from the text between its tags. The query may be without slots.
 
         Raises InputError for an illegal id.
         """
@@ -620,8 +621,8 @@ class _QueryReader:
         body_without_mentions, mention_tags = _MENTION_TAGS.subn("", body)
         fields, entry_points = self._read_fields(body_without_mentions, place)
         slots = self._slots_of(fields)
-        # Query files have <slot0>, <slot1>, ... for the hops. Older files have <slot> for the first hop instead.
-        # Without <slot0> a query with <slot1> still has slots: the first one is then filled in as an empty text.
+        # Query files have <slot0>, <slot1>, ... for the hops. Older files have <slot> for the first hop instead. A
+        # query with <slot1> but without <slot0> still has slots, and the first slot is an empty text.
         lacks_slot0 = bool(slots) and "SLOT0" not in fields
         has_only_slot_tag = not slots and "SLOT" in fields
         query = Query(
@@ -642,15 +643,15 @@ class _QueryReader:
         return query
 
     def _slots_of(self, fields: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the slots of a query in the order of the hops, and report slots that the inventory does not have.
+        """Return the slots of a query in the order of the hops, and report slots that are not in the inventory.
 
-        `fields` has the values of the query's tags: with `{"SLOT0": "per:children", "SLOT2": "per:age"}` the slots are
+        `fields` has the values of the query's tags. For `{"SLOT0": "per:children", "SLOT2": "per:age"}`, the slots are
         `("per:children", "", "per:age")`. The slot of a missing tag, such as `<slot1>` here, is not reported.
         """
         hop_count = 0
         for hop, tag in enumerate(SLOT_FIELDS):
             if tag in fields:
-                hop_count = hop + 1  # the last of the tags decides
+                hop_count = hop + 1  # the last tag determines the number of hops
         slots = []
         for tag in SLOT_FIELDS[:hop_count]:
             slot = fields.get(tag)
@@ -690,7 +691,8 @@ class _QueryReader:
         if tag not in _KNOWN_TAGS:
             self._problems.add("UNKNOWN_QUERY_FIELD", tag, place=place)
             return
-        # The reference sets the field ENTRYPOINTS before it reads any tag: a tag of this name counts as repeated.
+        # The reference scorer sets the field ENTRYPOINTS before it reads any tag, so a tag with this name counts as
+        # repeated.
         if tag == "ENTRYPOINTS" or tag in fields:
             self._problems.add("DUPLICATE_QUERY_FIELD", tag, place=place)
             return
@@ -719,19 +721,19 @@ class _QueryReader:
         return entry_point
 
     def _span_problems(self, span: Span) -> list[SpanProblem]:
-        """Return the problems of the span of an entry point: illegal offsets, excessive length, wrong position."""
+        """Return the problems with the span of an entry point: illegal offsets, excessive length, or wrong position."""
         offsets = (span.start, span.end)
         problems = []
         for offset in offsets:
             if not _is_number(offset):
                 problems.append(SpanProblem("ILLEGAL_OFFSET", arguments=(offset,), text=offset))
         legal_offsets = tuple([offset for offset in offsets if _is_number(offset)])
-        if len(legal_offsets) == 2:  # the start and the end are both legal
+        if len(legal_offsets) == 2:  # both the start and the end are legal
             shorter_span, length_problems = cut_span(span, self._edition.longest_span)
             problems += length_problems
             if shorter_span is not None:  # None if the span ends before it starts
                 legal_offsets = (shorter_span.start, shorter_span.end)
-        # An excessive span is cut first, and the offsets of the shorter span are compared with the document.
+        # A span that is too long is cut first, and the offsets of the shortened span are compared with the document.
         if self._length_by_document is not None:
             problems += outside_document(span, legal_offsets, self._length_by_document)
         return problems
@@ -771,7 +773,8 @@ def load_queries(
         queries = [query for query in queries if not query.has_only_slot_tag]
     if loading.names and not queries:
         all_names = ", ".join(loading.names)
-        # The problem is about all files together, and about no line of them: the reference prints `files(...)` instead.
+        # The problem concerns all files together and not a single line, so the reference scorer prints `files(...)`
+        # instead.
         place = Place(all_names, 0, f"files({all_names})")
         problems.add("NO_QUERIES_LOADED", place=place)
     remarks = loading.remarks + _remarks_on_repeated_ids(queries)
@@ -787,7 +790,7 @@ class _QueryLoading:
     """
 
     def __init__(self, problems: ProblemLog, length_by_document: DocumentLengths | None, edition: Edition) -> None:
-        """Prepare to load files; `length_by_document`, if given, is used to check the spans of entry points."""
+        """Prepare to load files. `length_by_document`, if given, is used to check the spans of entry points."""
         self.names: list[str] = []
         self.queries: list[Query] = []
         self.remarks: list[str] = []
@@ -825,7 +828,7 @@ class _QueryLoading:
 
 
 def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
-    """Return a list with a remark on different queries that have the same id; it is empty if there are none."""
+    """Return a list with a remark on different queries that have the same id, or an empty list if there are none."""
     groups = _different_queries_with_one_id(loaded_queries)
     if not groups:
         return []
@@ -835,7 +838,7 @@ def _remarks_on_repeated_ids(loaded_queries: Iterable[Query]) -> list[str]:
     names = join_first(file_names)
     ids_with_counts = []
     for queries in groups:
-        query_id = queries[-1].full_id.removeprefix("_")  # the full id of a query without prefix is `_0001`
+        query_id = queries[-1].full_id.removeprefix("_")  # without a prefix, a full id is `_0001`
         ids_with_counts.append(f"{query_id} {len(queries)} times")
     ids = join_first(ids_with_counts)
     return [f"{names}: different queries have one id ({ids}), and of each id the last one counts"]
@@ -862,9 +865,9 @@ _LEADING_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,9})?")
 class Selection(NamedTuple):
     """The queries to score.
 
-    `hop_limit_by_id` has the highest hop that is scored, counted from 0, for each query by its short id. `ldc_ids` has
-    the LDC id that the file of `-queries` gives for a query. `remarks` name queries whose second hop is not scored,
-    which may be a mistake of the user.
+    `hop_limit_by_id` has the highest hop that is scored for each query, counted from 0, by the short id of the query.
+    `ldc_ids` has the LDC id that the file of `-queries` gives for a query. `remarks` mention queries whose second hop
+    is not scored, which may be a mistake by the user.
     """
 
     hop_limit_by_id: dict[str, int]
@@ -873,7 +876,7 @@ class Selection(NamedTuple):
 
 
 class _ListedQuery(NamedTuple):
-    """An item of the option `-queries`: a query id as it was written (`text`).
+    """An item of the option `-queries`, which contains a query id as it was written (`text`).
 
     If the item is a line of a file, it also has a line number, an LDC id and a hop limit: the highest hop to score,
     counted from 0. `hop_limit` is None if the line has no third column. If that column is empty, the limit is 0, and
@@ -897,19 +900,19 @@ def select_queries(
 ) -> Selection:
     """Return the queries to score: the queries that `query_selection` names, or all queries if it is None.
 
-    `query_selection` is the value of `-queries`: the path of a file that lists queries, or ids separated by colons. If
-    `list_file` is given, it is read instead of that file. Raises InputError for an illegal id, and for a hop limit
-    (highest hop to score) that the query does not have.
+    `query_selection` is the value of `-queries`, which is either the path of a file that lists queries, or ids
+    separated by colons. If `list_file` is given, it is read instead of that file. Raises InputError for an illegal id,
+    and for a hop limit (highest hop to score) that is not a hop of the query.
     """
     if query_selection is None:
-        # All hops are scored; the first one has the number 0.
+        # All hops are scored. The first hop has the number 0.
         hop_limit_by_id = {query.short_id: len(query.slots) - 1 for query in queries.default_queries()}
         return Selection(hop_limit_by_id=hop_limit_by_id, ldc_ids={}, remarks=[])
     if list_file is None and not _is_list_file(query_selection):
         items = [_ListedQuery(query_id) for query_id in split_at_colons(query_selection)]
         return _select_items(items, queries, problems, file=None)
     items = _listed_in_file(query_selection if list_file is None else list_file)
-    # Messages name the file as the user typed it, also if its content came from `list_file`.
+    # Messages name the file as the user typed it, even if its content came from `list_file`.
     return _select_items(items, queries, problems, file=query_selection)
 
 
@@ -923,7 +926,7 @@ def _is_list_file(query_selection: str) -> bool:
 
 
 class _SelectedQuery(NamedTuple):
-    """A query that an item of `-queries` selects, and the hop limits that follow.
+    """A query that is selected by an item of `-queries`, and the resulting hop limits.
 
     `hop_limit_by_id` has the highest hop to score by the short id of the query. For an LDC query that was expanded
     (replaced by a query for each of its entry points), the limits are those of the queries made from it. 0 means that
@@ -948,7 +951,8 @@ class _SelectedQuery(NamedTuple):
     def is_cut_by_empty_limit(self) -> bool:
         """Whether the query is cut (its second hop is not scored) because the column of the hop limit is empty.
 
-        An expanded LDC query has no part in this: the limit of its line has no effect on the queries made from it.
+        The result is False for an expanded LDC query, because the limit on its line does not affect the queries made
+        from it.
         """
         return self.has_second_hop and self.item.has_empty_limit and not self.is_expanded
 
@@ -962,10 +966,10 @@ class _SelectedQuery(NamedTuple):
 def _select_items(
     items: Iterable[_ListedQuery], queries: QuerySet, problems: ProblemLog, file: str | None
 ) -> Selection:
-    """Return the queries to score, which the items of `-queries` name, and report unknown queries.
+    """Return the queries to score, which are named by the items of `-queries`, and report unknown queries.
 
-    Instead of an LDC query that was expanded, the queries made from it are scored. `file` is the name of the file that
-    lists the items, None if `-queries` is a list of ids.
+    If an LDC query was expanded, the queries made from it are scored instead. `file` is the name of the file that lists
+    the items, or None if `-queries` is a list of ids.
     """
     hop_limit_by_id: dict[str, int] = {}
     selected_queries: list[_SelectedQuery] = []
@@ -973,7 +977,7 @@ def _select_items(
         query = _listed_query(item, queries, problems, file)
         if query is not None:
             hop_limit = _hop_limit(item, len(query.slots) - 1, file)
-            # A query made from an LDC query keeps the limit that an earlier item gave it. An item with the query's own
+            # A query made from an LDC query keeps the limit from an earlier item. However, an item with the query's own
             # id replaces an earlier limit.
             limit_by_selected_id = _hop_limits_of_query(query, hop_limit, hop_limit_by_id)
             hop_limit_by_id.update(limit_by_selected_id)
@@ -997,11 +1001,11 @@ def _hop_limits_of_query(query: Query, hop_limit: int, earlier_limits: Mapping[s
 
 
 def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
-    """Return the LDC id of each selected query, as the file of `-queries` names it: `{"00fb79cef8": "CS_1"}`."""
+    """Return the LDC id of each selected query, as given in the file of `-queries`: `{"00fb79cef8": "CS_1"}`."""
     ldc_ids: dict[str, str] = {}
     for selected in selected_queries:
         if selected.item.ldc_id:
-            short_ids = list(selected.hop_limit_by_id)  # several queries for an LDC query that was expanded
+            short_ids = list(selected.hop_limit_by_id)  # several queries if the item is an expanded LDC query
             ldc_ids |= dict.fromkeys(short_ids, selected.item.ldc_id)
     return ldc_ids
 
@@ -1009,19 +1013,19 @@ def _ldc_ids_of(selected_queries: Iterable[_SelectedQuery]) -> dict[str, str]:
 def _remarks_on_hops(selected_queries: Sequence[_SelectedQuery], file: str | None) -> list[str]:
     """Return remarks on queries with two hops of which only hop 0 is scored: `CS_1: hop 0 only (...)`.
 
-    Either the column of the hop limit is empty, or `-queries` names an LDC query that was expanded. In both cases the
-    user may have meant to score both hops. `file` is the name of the file that lists the queries, None if `-queries` is
-    a list of ids.
+    Only hop 0 is scored if the column of the hop limit is empty, or if `-queries` names an LDC query that was expanded.
+    In both cases the user may have intended to score both hops. `file` is the name of the file that lists the queries,
+    or None if `-queries` is a list of ids.
     """
     remarks = []
     items_with_empty_limit = [selected.item for selected in selected_queries if selected.is_cut_by_empty_limit]
     if items_with_empty_limit:
-        # Only a line of a file can have an empty limit. The line begins with an LDC id, and the remark names this id.
+        # Only a line of a file can have an empty limit. The line begins with an LDC id, which is used in the remark.
         names = join_first(dict.fromkeys(item.ldc_id or item.text for item in items_with_empty_limit))
         remarks.append(f"{names}: hop 0 only (the third column of {file})")
     expanded_items = [selected.item for selected in selected_queries if selected.is_cut_by_expansion]
     if expanded_items:
-        # These items may also be ids typed after the switch, without an LDC id before them: the remark names the text.
+        # These items may also be ids typed after the switch, without an LDC id, so the remark shows the text.
         names = join_first(dict.fromkeys(item.text for item in expanded_items))
         remarks.append(f"{names}: hop 0 only (-queries names an LDC query without its entry points)")
     return remarks
@@ -1048,14 +1052,15 @@ def _listed_query(item: _ListedQuery, queries: QuerySet, problems: ProblemLog, f
 def _hop_limit(item: _ListedQuery, highest_hop: int, file: str | None) -> int:
     """Return the highest hop that is scored for a query: the limit of its item, or `highest_hop` if it has no limit.
 
-    `highest_hop` is the last hop of the query, counted from 0. `file` is the name of the file that lists the item, None
-    if there is no such file. Raises InputError if the limit in a file is not between 0 and `highest_hop`.
+    `highest_hop` is the last hop of the query, counted from 0. `file` is the name of the file that lists the item, or
+    None if the item does not come from a file. Raises InputError if the limit in a file is not between 0 and
+    `highest_hop`.
     """
     limit = highest_hop if item.hop_limit is None else item.hop_limit
     if file is not None and not 0 <= limit <= highest_hop:
         problem = f"Unexpected num_slots value {limit:g} for {item.ldc_id} in {file}"
         raise InputError(problem, place=item.place, remedy=f"the hop limit of this query is 0 to {highest_hop}")
-    return int(limit)  # files may have limits such as 0.5; decimals are cut off
+    return int(limit)  # files may contain limits such as 0.5, which are rounded down
 
 
 def _listed_in_file(file: Input) -> list[_ListedQuery]:
@@ -1079,8 +1084,8 @@ def _listed_in_file(file: Input) -> list[_ListedQuery]:
 def _read_listed_query(line: str, line_number: int) -> _ListedQuery:
     """Return the query in a line of a file for `-queries`, such as `CSX_0001 CSX_ENG_00fb79cef8 1`.
 
-    The columns are the id of an LDC query, the query to be scored, and the last hop to be scored (hop limit). If the
-    line ends in a blank or a carriage return, its third column is empty.
+    The columns are the id of an LDC query, the query to score, and the last hop to score (hop limit). If the line ends
+    in a blank or a carriage return, its third column is empty.
     """
     columns = _SPACES_PATTERN.split(line.removesuffix("\n"))
     has_limit = len(columns) > 2

@@ -1,13 +1,13 @@
-"""The bootstrap of the reference: scores of resamples of the queries, and percentile limits from them. A sample draws
-LDC queries (questions with a slot-filling query for each of their entry points), some of them several times. Its tables
-have the rows of these queries, as often as the sample draws them. The values of the sample are the averages of these
-tables.
+"""The bootstrap of the reference scorer: scores of resamples of the queries, and percentile limits computed from them.
+A sample draws LDC queries (questions with a slot-filling query for each of their entry points), some of them several
+times. The tables of a sample contain the rows of these queries, repeated as often as the sample draws them. The values
+of the sample are the averages of these tables.
 
-Every value is a text with four decimals, as a table would show it, and the limits are computed from these texts, as the
+Every value is a text with four decimals, as a table would show it. The limits are computed from these texts, as the
 published intervals were.
 
 The sums of all samples are computed at the same time, in arrays with an element for each sample. Rows are added in
-printing order, so that each sum is rounded exactly as if its sample had been summed by itself.
+printing order, so that each sum is rounded exactly as if its sample had been summed separately.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def bootstrap(
     samples: Sequence[Sample],
     metrics: Iterable[str] = METRICS,
 ) -> Bootstrap:
-    """Return the values of every sample, such as its micro-averaged F1, and confidence limits of each value.
+    """Return the values of every sample, such as its micro-averaged F1, and the confidence limits of each value.
 
-    The values are averages of rows in the `tables` of one run. They are kept as texts with four decimals, because the
-    reference computes the limits from such texts. `own_scores` are the averages of the run itself. `metrics` says which
-    of P, R and F the tables of the run show; only these have values.
+    The values are averages of rows in the `tables` of one run. They are stored as texts with four decimals, because the
+    reference scorer computes the limits from these texts. `own_scores` are the averages of the run itself. `metrics`
+    says which of P, R and F are shown in the tables of the run; only these have values.
     """
     if not samples:
         return Bootstrap(samples=(), values=(), limits=())
@@ -71,9 +71,10 @@ def bootstrap(
     values_of_samples = tuple(zip(*texts_in_order))
     limits = []
     # A code such as `ALLEP_LDCMAXI_Mi_0_P` names a choice of entry points, a table, an average, a level and a metric.
-    # The reference writes values in the order of VALUE_CODES, but limits sorted by the texts of the codes.
+    # The reference scorer writes values in the order of VALUE_CODES, but limits sorted by the texts of the codes.
     for code in sorted(VALUE_CODES, key=str):
-        # The tables of the run itself count all entry points (ALLEP); values of first entry points have no own score.
+        # The tables of the run itself count all entry points (ALLEP). The run has no scores for first entry points
+        # only.
         has_own_score = code.entry_points == "ALLEP" and code.metric in shown_metrics
         score = own_scores.get(code.measure) if has_own_score else None
         limits.append(_limits(code, value_texts_by_code[code], score))
@@ -85,9 +86,9 @@ def _value_texts_by_code(
 ) -> dict[ValueCode, list[str]]:
     """Return the samples' values as texts, by the code of the value: `{ALLEP_LDCMAXI_Mi_0_P: ["0.7500", ...]}`.
 
-    The parts of this code are: all entry points (`ALLEP`), the variant LDC-MAX (`LDCMAXI`), micro average (`Mi`), level
-    `0`, metric `P`. Each list has one text for each sample. Values of metrics that the tables do not show have the text
-    `NO_VALUE`.
+    The parts of this code stand for all entry points (`ALLEP`), the variant LDC-MAX (`LDCMAXI`), micro average (`Mi`),
+    level `0` and metric `P`. Each list has one text for each sample. Values of metrics that are not shown in the tables
+    have the text `NO_VALUE`.
     """
     averages_by_group = _averages_by_group(tables, samples)
     metric_names = list(METRICS)
@@ -101,9 +102,9 @@ def _value_texts_by_code(
 
 
 def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> dict[tuple[str, str], _Averages]:
-    """Return the averages of all samples: one element for each choice of entry points and each variant of the tables.
+    """Return the averages of all samples, for each choice of entry points and each variant of the tables.
 
-    A key is, for example, `("ALLEP", "LDCMAXI")`. A draw of an LDC query may count for its first entry point only
+    An example of a key is `("ALLEP", "LDCMAXI")`. A draw of an LDC query may count for its first entry point only
     (`ONEEP`), or for all of its entry points (`ALLEP`).
     """
     draws_of_first_ones = [sample.draw_counts_of_first_entry_points() for sample in samples]
@@ -113,7 +114,7 @@ def _averages_by_group(tables: PrecisionRecall, samples: Sequence[Sample]) -> di
         "ALLEP": _ResampledRows(tables, draws_of_all),
     }
     averages_by_group = {}
-    for entry_points, variant, _ in VALUE_GROUPS:  # the third element names the averages, all of which are computed
+    for entry_points, variant, _ in VALUE_GROUPS:  # the third element is the average; all averages are computed
         resampled_rows = rows_by_entry_points[entry_points]
         averages_by_group[entry_points, variant] = resampled_rows.averages(variant)
     return averages_by_group
@@ -133,9 +134,9 @@ def _value_texts(scores: Floats, has_rows: Flags, is_shown: bool) -> list[str]:
 def _limits(code: ValueCode, texts: Sequence[str], score: float | None) -> SampleLimits:
     """Return the limits of a value, which are percentiles of its values in the samples, with the mean of these values.
 
-    `texts` has the value in each sample as text; `NO_VALUE` counts as 0. `score` is the value of the run itself, None
-    if the run has no value. Limits are in the order of their columns: low ones for 99, 95 and 90 %, then high ones for
-    90, 95 and 99 %.
+    `texts` has the value in each sample as text, where `NO_VALUE` counts as 0. `score` is the value of the run itself,
+    or None if the run does not have this value. The limits are in the order of their columns: low limits for 99, 95 and
+    90 %, then high limits for 90, 95 and 99 %.
     """
     sorted_texts = sorted(texts, key=_number_of)
     return SampleLimits(
@@ -154,7 +155,7 @@ def _number_of(text: str) -> float:
 
 
 def _mean(texts: Sequence[str]) -> float:
-    """Return the mean of the numbers in texts, which are added from the first to the last, as in the reference."""
+    """Return the mean of the numbers in texts, added from the first to the last as in the reference scorer."""
     total = 0.0
     for text in texts:
         total += _number_of(text)
@@ -240,14 +241,14 @@ class _ResampledRows:
         if variant == "LDCMEAN":
             return self._macro_averages(self._mean_rows())
         drawn_rows = self._best_rows() if variant == "LDCMAXI" else self._slot_filling_rows()
-        # A macro average takes the mean of scores, not of counts, and counts only rows with ground truth.
+        # A macro average is the mean of scores, not of counts, and its divisor counts only rows with ground truth.
         rows_for_macro = [self._row_for_macro(drawn_row) for drawn_row in drawn_rows]
         return self._micro_averages(drawn_rows) | self._macro_averages(rows_for_macro)
 
     def _row_for_macro(self, drawn_row: _DrawnRow) -> _MeanRow:
         """Return a drawn row with arrays for macro averages: its draws, its scores, and whether it has ground truth.
 
-        Scores and ground truth are the same in all samples. Only rows with ground truth count in the divisor.
+        Scores and ground truth are the same in all samples. Only rows with ground truth are counted in the divisor.
         """
         row = drawn_row.row
         scores = np.array(row.scores)[None, :]  # (1, metrics)
@@ -259,10 +260,11 @@ class _ResampledRows:
         return [_DrawnRow(row, self._draw_counts_by_query[_short_id(row)]) for row in self._tables.sf.rows]
 
     def _best_rows(self) -> list[_DrawnRow]:
-        """Return the rows that LDC-MAX has in any sample, each with the number of draws in each sample.
+        """Return the rows of LDC-MAX in any of the samples, each with its number of draws in each sample.
 
-        LDC-MAX is the table of each LDC query's best entry point; an LDC query is a question with several entry points.
-        If a sample draws several entry points of an LDC query, only the best of these represents it.
+        An LDC query is a question with several entry points, and LDC-MAX is the table of the best entry point of each
+        LDC query. If a sample draws several entry points of an LDC query, only the best one of them represents the
+        query.
         """
         drawn_rows: list[_DrawnRow] = []
         for ldc_query in self._tables.ldc_queries:
@@ -272,36 +274,36 @@ class _ResampledRows:
     def _best_rows_of(self, ldc_query: LdcQueryRows) -> Iterator[_DrawnRow]:
         """Yield the rows of an LDC query's entry points, from the best entry point to the worst.
 
-        Each row comes with the number of times that LDC-MAX counts it in each sample. This is 0 in samples that draw a
-        better entry point, otherwise the number of draws of the row's entry point.
+        Each row comes with the number of times that LDC-MAX counts it in each sample. The number is 0 in samples that
+        draw a better entry point. In all other samples, it is the number of draws of the row's entry point.
         """
         best_first = sorted(ldc_query.entry_points, key=lambda entry_point: -counted_f1(entry_point.rows))
         is_undecided = np.ones(self._sample_count, dtype=bool)  # (samples,): no better entry point is drawn
         for entry_point in best_first:
             draw_counts = self._draw_counts_by_query[entry_point.short_id]  # (samples,)
             draw_counts_as_best = np.where(is_undecided, draw_counts, 0)
-            is_undecided &= draw_counts == 0  # samples that draw this entry point have their best one now
+            is_undecided &= draw_counts == 0  # for samples that draw this entry point, the best one is now found
             for row in ldc_max_rows(ldc_query.full_id, entry_point.rows):
                 yield _DrawnRow(row, draw_counts_as_best)
 
     def _mean_rows(self) -> Iterator[_MeanRow]:
         """Yield the rows of LDC-MEAN in printing order.
 
-        Each row averages rows of the entry points of one LDC query: those for the same class and the same level.
+        Each row averages the rows for the same class and the same level of all entry points of one LDC query.
         """
         # The keys are the name and the level of a row of LDC-MEAN, such as ("CSX_0001:1", "0").
         rows_by_name_and_level: dict[tuple[str, str], list[ScoreRow]] = {}
         for ldc_query in self._tables.ldc_queries:
             rows_by_name_and_level |= member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
-        # Printing order is the order of names; rows with one name keep the order in which they were found.
+        # Printing order is the order of names. Rows with the same name keep the order in which they were found.
         for name, level in sorted(rows_by_name_and_level, key=lambda key: row_sort_key(key[0])):
             yield self._mean_row(level, rows_by_name_and_level[name, level])
 
     def _mean_row(self, level: str, member_rows: Iterable[ScoreRow]) -> _MeanRow:
-        """Return the row of LDC-MEAN that averages rows of several entry points, the `member_rows`.
+        """Return the row of LDC-MEAN that averages `member_rows`, which are rows of several entry points.
 
-        In each sample, the scores of the row are the means of the scores of the members that the sample draws. The row
-        is drawn as often as these members are drawn on average, rounded up.
+        In each sample, the scores of the row are the means of the scores of the members that the sample draws. The
+        number of draws of the row is the average number of draws of these members, rounded up.
         """
         member_counts = np.zeros(self._sample_count, dtype=np.int64)  # (samples,): how many members are drawn
         total_draws = np.zeros(self._sample_count, dtype=np.int64)  # (samples,): how often they are drawn in total
@@ -319,7 +321,7 @@ class _ResampledRows:
         return _MeanRow(level, mean_draw_counts, sums / divisor[:, None], has_truth)
 
     def _micro_averages(self, drawn_rows: Iterable[_DrawnRow]) -> _Averages:
-        """Return the micro averages of all samples, which are the P, R and F of the summed counts of rows.
+        """Return the micro averages of all samples, which are the P, R and F computed from the summed counts of rows.
 
         In each sample, the counts of a row are added as often as the sample draws the row.
         """
@@ -334,7 +336,7 @@ class _ResampledRows:
         averages: _Averages = {}
         for level in LEVELS:
             right, answered, truth = sums[level].T
-            # `divide` divides whole arrays, and gives 0 where the divisor is 0.
+            # `divide` divides whole arrays, and the result is 0 where the divisor is 0.
             scores = np.stack(precision_recall_f1(right, answered, truth, divide), axis=1)  # (samples, metrics)
             # The key is the code of the average (`Mi`: micro) and of the level.
             averages["Mi", level] = _SampleScores(scores, has_rows[level])
@@ -343,10 +345,11 @@ class _ResampledRows:
     def _macro_averages(self, mean_rows: Iterable[_MeanRow]) -> _Averages:
         """Return the macro averages of all samples, which are the means of the P, R and F of rows.
 
-        In each sample, a row counts as often as the sample draws it. Sums are divided by the number of drawn rows that
-        have something to be found.
+        In each sample, a row counts as often as the sample draws it. Sums are divided by the number of drawn rows with
+        ground truth.
         """
-        # For each level: arrays of shape (samples, metrics) in `sums`, and of shape (samples,) in the others.
+        # For each level, `sums` has an array of shape (samples, metrics). The other dictionaries have arrays of shape
+        # (samples,).
         sums = {level: np.zeros((self._sample_count, len(METRICS))) for level in LEVELS}
         divisors = {level: np.zeros(self._sample_count, dtype=np.int64) for level in LEVELS}
         has_rows = {level: np.zeros(self._sample_count, dtype=bool) for level in LEVELS}
@@ -374,8 +377,9 @@ def _counts_for_micro(row: ScoreRow) -> Counts:
 def _add_scores(sums_of_levels: Sequence[Floats], row: _MeanRow) -> None:
     """Add the scores of a row to the sums of each level that includes it, as often as each sample draws the row.
 
-    `sums_of_levels` has an array (samples, metrics) for the row's own level, and one for all levels. The scores are
-    added one draw after the other, so that sums are rounded as if each sample had been summed by itself.
+    `sums_of_levels` has one array of shape (samples, metrics) for the row's own level, and another for all levels
+    together. The scores are added one draw at a time, so that sums are rounded as if each sample had been summed
+    separately.
     """
     most_draws = int(row.draw_counts.max(initial=0))
     for repetition in range(most_draws):

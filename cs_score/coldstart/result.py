@@ -152,7 +152,7 @@ def counted_row(name: str, counts: Counts, level: str | None = None) -> ScoreRow
 def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
     """Return a row for each ranking, sorted by name in printing order, then by level.
 
-    They are the rows of the report of average precision; their name is the full id of the query.
+    The rows appear in the report of average precision. Each is named after the full id of its query.
     """
     rows = [_ranked_row(ranking) for ranking in rankings]
     # Rows of one query keep the order of their levels, because sorting is stable.
@@ -163,7 +163,7 @@ def ranked_rows(rankings: Iterable[Ranking]) -> list[ScoreRow]:
 def _ranked_row(ranking: Ranking) -> ScoreRow:
     """Return the row that shows the scores of a ranking: average precision, then the other measures of rankings.
 
-    A ranking with unknown ground truth has the ground truth 0.
+    If the ground truth of the ranking is unknown, the row shows 0.
     """
     return ScoreRow(
         name=ranking.query,
@@ -189,10 +189,10 @@ def _rows_by_level(rows: Iterable[ScoreRow], *, are_levels_pooled: bool) -> dict
 
 
 def averaged_table(rows_in_order: Iterable[ScoreRow], *, are_levels_pooled: bool = True) -> ResultTable:
-    """Return the table with these rows, which are in printing order, and with their averages (rule averages).
+    """Return a table of the given rows, which must be in printing order, with their averages (rule averages).
 
-    There is a macro average of each level, and a micro average if the rows have counts. The level `ALL` comes last. If
-    `are_levels_pooled`, the averages of `ALL` are made of the rows of every level.
+    Each level gets a macro average, and a micro average if its rows have counts. The level `ALL` comes last. If
+    `are_levels_pooled` is true, the averages of `ALL` include the rows of every level.
     """
     rows = tuple(rows_in_order)
     rows_by_level = _rows_by_level(rows, are_levels_pooled=are_levels_pooled)
@@ -223,7 +223,7 @@ def _macro_average(level: str, rows: Sequence[ScoreRow]) -> ScoreRow:
 def _means(rows: Sequence[ScoreRow], divisor: int) -> tuple[float, ...]:
     """Return each score of the rows, such as P, R and F1, summed over all rows and divided by `divisor`.
 
-    If `divisor` is 0, the results are 0. As in the reference, scores are added from the first row to the last.
+    If `divisor` is 0, the results are 0. As in the reference scorer, scores are added from the first row to the last.
     """
     scores_by_position = zip(*[row.scores for row in rows])
     return tuple([divide(sum_from_left(scores), divisor) for scores in scores_by_position])
@@ -281,18 +281,18 @@ def _slot_filling_query(row: ScoreRow, queries: QuerySet) -> str:
     """
     full_id = row.name.partition(":")[0]  # without the numbers of the class
     last_component = full_id.rpartition("_")[2]
-    if last_component in queries.ldc_id_by_query:  # nearly always; otherwise it may be a follow-on query
+    if last_component in queries.ldc_id_by_query:  # usual case; other rows may be of follow-on queries
         return last_component
     parts = parse_query_id(full_id)
     return last_component if parts is None else parts.base_id
 
 
 def add_ldc_tables(sf: ResultTable, queries: QuerySet) -> PrecisionRecall:
-    """Return the table of slot-filling scores (SF) with the tables LDC-MAX and LDC-MEAN, which are made from its rows.
+    """Return the table of slot-filling scores (SF) with LDC-MAX and LDC-MEAN, which are computed from its rows.
 
-    LDC-MAX has the rows of each LDC query's best entry point, LDC-MEAN the means of all its entry points (rules ldc-max
-    and ldc-mean of docs/development/rules.md). Both are None if no LDC query was expanded, that is, replaced by a query
-    for each of its entry points.
+    LDC-MAX contains the rows of the best entry point of each LDC query, and LDC-MEAN contains the means over all entry
+    points (rules ldc-max and ldc-mean of docs/development/rules.md). Both are None if no LDC query was expanded, that
+    is, replaced by a query for each of its entry points.
     """
     if not queries.ldc_id_by_query:
         return PrecisionRecall(sf, ldc_max=None, ldc_mean=None)
@@ -314,8 +314,8 @@ def _rows_of_best_entry_points(ldc_queries: Iterable[LdcQueryRows]) -> list[Scor
 def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
     """Return the entry point that represents its LDC query in LDC-MAX (rule best-entry-point).
 
-    This is the entry point with the highest F1 over all hops. If several have the highest F1, it is the first of them
-    in the order of the query file.
+    This is the entry point with the highest F1 over all hops. Ties are resolved in favour of the entry point that comes
+    first in the query file.
     """
     if len(entry_points) == 1:
         return entry_points[0]
@@ -326,10 +326,10 @@ def best_entry_point(entry_points: EntryPoints) -> EntryPointRows:
 def average_precision_of(
     run_id: str, rows_in_order: Iterable[ScoreRow], queries: QuerySet, rankings: Sequence[Ranking] = ()
 ) -> AveragePrecision:
-    """Return the average precision of a run: a table of slot-filling queries (SF) and one of LDC queries (LDC-MEAN).
+    """Return the average precision of a run, in tables for slot-filling queries (SF) and LDC queries (LDC-MEAN).
 
-    `run_id` is the run id that is printed in the rows. `rows_in_order` has a row for each ranking of the run, in
-    printing order. There is no table LDC-MEAN if no LDC queries were expanded.
+    `run_id` is the run id to print in the rows. `rows_in_order` contains a row for each ranking of the run, in printing
+    order. The table LDC-MEAN is omitted if no LDC queries were expanded.
     """
     # Editions that rank all levels pool the rows of all levels in the averages of level ALL.
     are_levels_pooled = queries.edition.ranks_all_levels
@@ -337,7 +337,7 @@ def average_precision_of(
     ldc_queries = _group_by_ldc_query(sf, queries)
     ldc_mean = None
     if queries.ldc_id_by_query:
-        # Rows with the same name keep their order when they are sorted by name: they stand in order of their level.
+        # Sorting by name is stable, so rows with the same name remain sorted by level.
         mean_rows = sorted(ldc_means(ldc_queries), key=lambda row: row.level)
         ldc_mean = averaged_table(in_printing_order(mean_rows), are_levels_pooled=are_levels_pooled)
     return AveragePrecision(
@@ -399,8 +399,8 @@ def _name_and_level_of_mean(full_id: str, row: ScoreRow) -> tuple[str, str]:
     _, colon, components = row.name.partition(":")
     first_number = components.partition(":")[0]
     name = f"{full_id}{colon}{first_number}"
-    # Only rows of rankings have no counts. They are named after queries alone, so that their own level tells them
-    # apart. Other rows have the level of their mean's name: 0 for a query, 1 for a class.
+    # Only rows of rankings have no counts. They are named after the query alone, so only their level distinguishes
+    # them. For other rows, the level follows from the name of the mean: 0 for a query, 1 for a class.
     is_of_ranking = row.counts is None
     level = row.level if is_of_ranking else str(name.count(":"))
     return name, level
@@ -414,7 +414,7 @@ def ldc_means(ldc_queries: Iterable[LdcQueryRows]) -> Iterator[ScoreRow]:
     for ldc_query in ldc_queries:
         members = member_rows_of_means(ldc_query.full_id, ldc_query.entry_points)
         for (name, level), rows in members.items():
-            # The mean of a single row is that row's scores. Adding them to 0 would make 0 of negative zero.
+            # The mean of a single row is simply its scores. Adding them to 0 would turn negative zero into 0.
             row_count = len(rows)
             scores = rows[0].scores if row_count == 1 else _means(rows, divisor=row_count)
             ground_truth = max(row.ground_truth for row in rows)
@@ -556,10 +556,10 @@ class DebugText(Record):
 class ScoredRun(Record):
     """The result of one run.
 
-    `average_precision` is None if scoring stopped before it. `cluster_by_query` has the cluster of each query that was
-    scored, by the full ids of both: queries of a cluster, such as those of an LDC query, are resampled together.
-    `origin` is given if the run was scored separately, in a call with other runs. If the run was scored in parts,
-    `debug_text` is given, and there are no units and rankings.
+    `average_precision` is None if scoring stopped before it was computed. `cluster_by_query` maps the full id of each
+    scored query to the full id of its cluster. The queries of a cluster, such as those of an LDC query, are resampled
+    together. `origin` is set if the run was scored separately in a call with other runs. If the run was scored in
+    parts, `debug_text` is set, and there are no units or rankings.
     """
 
     run_id: str
@@ -601,11 +601,11 @@ class ScoredRun(Record):
 
 
 class Result(Record):
-    """The result of a whole scoring: the runs in the order in which they were scored, and the problems that were found.
+    """The result of a scoring call: the runs in the order in which they were scored, and the problems that were found.
 
     `origin` says which task, options and inputs the result comes from. `remarks` are sentences for the user that are
-    not part of the report. `has_ldc_index` says whether there are tables of LDC-MAX and LDC-MEAN. `empty_folders` are
-    the paths of folders among the inputs that hold nothing to load. There is a remark on each of them.
+    not part of the report. `has_ldc_index` says whether there are tables of LDC-MAX and LDC-MEAN. `empty_folders` lists
+    the input folders that contain nothing to load. Each of them also has a remark.
     """
 
     options: Options
@@ -617,9 +617,9 @@ class Result(Record):
     empty_folders: tuple[str, ...] = ()
 
     def signature(self, run: ScoredRun) -> Signature:
-        """Return the signature of a run, a short text that says how its scores were made.
+        """Return the signature of a run, a short text that describes how its scores were computed.
 
-        It contains the run id if several runs share the origin.
+        The signature includes the run id if several runs share the origin.
         """
         if run.origin is not None:  # the run was scored separately from the other runs
             return run.origin.signature

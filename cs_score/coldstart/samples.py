@@ -39,7 +39,7 @@ class Draw(Record):
 class Sample(Record):
     """One resample: the LDC queries that it draws, some of them several times.
 
-    `label` is the number of the resample as the file has it, and `number` is the value of this text.
+    `label` is the number of the resample as written in the file, and `number` is the value of this text.
     """
 
     label: str
@@ -81,7 +81,7 @@ class SampleFile(Record):
 
         `name` is the name of the file. `queries` are the queries that a sample may draw.
         """
-        if not self.samples:  # a missing file has no samples, too
+        if not self.samples:  # a missing file has no samples either
             yield f"{name} {'is empty' if self.exists else 'does not exist'}, so nothing is resampled"
         if self.blank_lines:
             lines = join_first(self.blank_lines)
@@ -109,8 +109,8 @@ class SampleFile(Record):
 def read_samples(file: Input) -> SampleFile:
     """Return the samples of a file; there are no samples if the file does not exist.
 
-    Of several samples with the same number, the last one counts. Each byte is read as a character, as in the reference.
-    Raises InputError for an illegal query id and for a file that cannot be read.
+    If several samples have the same number, the last one counts. As in the reference scorer, each byte is read as a
+    character. Raises InputError for an illegal query id and for a file that cannot be read.
     """
     if isinstance(file, str) and not os.path.exists(file):
         return SampleFile()
@@ -137,10 +137,10 @@ class _SampleReader:
         self._draw_by_text: dict[str, Draw] = {}
 
     def add(self, line: str, line_number: int) -> None:
-        """Add the sample in a line, which replaces an earlier sample with the same label (text of its number).
+        """Add the sample in a line, replacing any earlier sample with the same label (the text of its number).
 
-        Blank lines also replace each other: they are samples with an empty label. Raises InputError for an illegal
-        query id.
+        Blank lines count as samples with an empty label, so they replace each other as well. Raises InputError for an
+        illegal query id.
         """
         sample = self._read_sample(line, line_number)
         if not line.strip():
@@ -170,9 +170,9 @@ class _SampleReader:
 
 
 def _columns(line: str) -> list[str]:
-    """Return the columns of a line without empty columns at its end: `1 A:B` -> `["1", "A:B"]`.
+    """Return the columns of a line without trailing empty columns: `1 A:B` -> `["1", "A:B"]`.
 
-    A blank line has a single empty column.
+    For a blank line, the result is a single empty column.
     """
     columns = _SPACE_PATTERN.split(line.removesuffix("\n"))
     while len(columns) > 1 and not columns[-1]:
@@ -181,7 +181,7 @@ def _columns(line: str) -> list[str]:
 
 
 def _read_draw(text: str, name: str, line_number: int) -> Draw:
-    """Return the draw that the text `LDC_ID:QUERY_ID,QUERY_ID,...` describes; text after a second colon is ignored.
+    """Return the draw described by a text `LDC_ID:QUERY_ID,QUERY_ID,...`; anything after a second colon is ignored.
 
     `name` is the name of the file. Raises InputError for an illegal id of a slot-filling query; the error names the
     file and the line.
@@ -218,8 +218,8 @@ VALUE_GROUPS: Final = (
 class ValueCode(Record):
     """The code of one value of a sample, such as `ALLEP_LDCMAXI_Mi_0_P`.
 
-    The parts say which entry points count (`ONEEP`: first ones, `ALLEP`: all), the variant, the kind of average, the
-    level, and the metric.
+    The parts give the entry points that count (`ONEEP`: only the first of each query, `ALLEP`: all), the variant, the
+    kind of average, the level, and the metric.
     """
 
     entry_points: str

@@ -211,8 +211,8 @@ def document_of(
 ) -> RunScoresDocument:
     """Return a result as a document with the scores of each run.
 
-    `intervals` has the confidence intervals of each run; it is empty without intervals. `parts` names further contents
-    of a run's record, such as `tables`; by default these are all `PARTS`.
+    `intervals` contains the confidence intervals of each run, and is empty if none were computed. `parts` names the
+    optional contents of a run's record, such as `tables`. All `PARTS` are included by default.
     """
     origin = result.origin
     if intervals:
@@ -236,8 +236,8 @@ def _scores_of_runs(
 ) -> tuple[RunScoresRecord, ...]:
     """Return the records of all runs of a result.
 
-    `intervals` has the confidence intervals of each run; it is empty without intervals. `parts` names further contents
-    of a record, such as `tables`.
+    `intervals` contains the confidence intervals of each run, and is empty if none were computed. `parts` names the
+    optional contents of a record, such as `tables`.
     """
     records = []
     for number, run in enumerate(result.runs):
@@ -269,9 +269,9 @@ def json_text(result: Result, intervals: Sequence[ScoreIntervals] = ()) -> Itera
 def choose_measures(scores: RunScoresDocument, patterns: Sequence[str] = ()) -> RunScoresDocument:
     """Return a document with only the scores of the measures that match a pattern, such as `SF-*`.
 
-    Without patterns, it has the scores of the measures that users are shown by default, the headline measure first. If
-    patterns choose several measures, none of them is the headline. Raises UsageError for a pattern that no measure of
-    any run matches, and InputError if no run has a value for any of the measures.
+    Without patterns, the document contains the measures that are shown to users by default, with the headline measure
+    first. If the patterns choose several measures, none of them is the headline. Raises UsageError if a pattern matches
+    no measure of any run, and InputError if no run has a value for any of the measures.
     """
     all_names = _names_of_measures(scores)
     if not patterns:
@@ -310,8 +310,8 @@ def _choose_default_measures(scores: RunScoresDocument, all_names: Sequence[str]
 def headline_remark(result: Result) -> str | None:
     """Return a remark that average precision is not the headline (the measure that is shown first), and why.
 
-    The result is None if at least one run has average precision, which is then the headline, and if no reason is known:
-    scoring was stopped before average precision.
+    Return None if at least one run has average precision, which is then the headline. Return None as well if no reason
+    is known, because scoring stopped before average precision was computed.
     """
     for run in result.runs:
         if run.average_precision is not None and not run.undefined:
@@ -321,9 +321,9 @@ def headline_remark(result: Result) -> str | None:
 
 
 def _first_reason_without_average_precision(result: Result) -> str | None:
-    """Return why there is no average precision: because of the edition, or of the first run with a reason.
+    """Return why there is no average precision. The reason comes from the edition or from the first run with a reason.
 
-    The result is None if scoring was stopped before average precision.
+    The result is None if scoring stopped before average precision was computed.
     """
     edition = result.options.edition
     if not edition.has_rankings:
@@ -335,9 +335,10 @@ def _first_reason_without_average_precision(result: Result) -> str | None:
 
 
 def _require_a_score(scores: RunScoresDocument, measures: Sequence[str]) -> None:
-    """Raise InputError if none of the measures has a value for any run, and a run has a reason for that.
+    """Raise InputError if no measure has a value for any run, and at least one run records a reason for this.
 
-    The error says why the first run has no value. There is no error if there are no runs or no measures.
+    The error gives the reason from the first run that records one. Nothing is raised if there are no runs or no
+    measures.
     """
     for run in scores.runs:
         if any(measure in run.scores for measure in measures):
@@ -409,7 +410,7 @@ def _run_scores(
 
 
 def _value_of_part(part: str, result: Result, run: ScoredRun) -> object:
-    """Return the content that the document records under a name in `PARTS`, such as `tables`; None for no content."""
+    """Return the content to record under a name in `PARTS`, such as `tables`, or None if there is no content."""
     if part == "units":
         return _sums_of_units(result, run)
     if part == "queries":
@@ -500,7 +501,7 @@ def _resampled(bootstrap: Bootstrap | None) -> Resampled | None:
 def _response_rows(run: ScoredRun) -> Iterator[ResponseRow]:
     """Yield the responses of a run with their assessments and labels, in the order of the debug file.
 
-    A tally is a row of the tables with the responses that it counts.
+    The responses are grouped by tally, which is a row of the tables together with the responses that it counts.
     """
     for tally, unit in tallies_of(run.units):
         for response in tally.responses:
@@ -615,12 +616,12 @@ def scores_text(scores: RunScoresDocument) -> str:
 def _remark_lines(scores: RunScoresDocument) -> list[str]:
     """Return the lines between the table and the signatures, which explain the headline and the limits.
 
-    A remark begins with a word that is padded to eleven characters; its further lines are indented as much. Sentences
-    on intervals come last, without a word before them and without indent.
+    Each remark begins with a keyword padded to eleven characters, and its continuation lines are indented by the same
+    amount. Sentences about intervals come last, without a keyword and without indentation.
     """
     indent = " " * 11
     lines: list[str] = []
-    # `measures` are the measures that were chosen, if any; a single one of them is not called the headline.
+    # `measures` lists the measures that were chosen, if any. If only one was chosen, it is not called the headline.
     chosen_measures = scores.measures or ()
     if scores.measure and len(chosen_measures) != 1:
         lines += wrap_lines(f"headline   {scores.measure}: {HEADLINE_REASONS[scores.measure]}", indent)
@@ -667,7 +668,7 @@ def _column_width(column: Sequence[str]) -> int:
 def _interval_explanations(scores: RunScoresDocument) -> list[str]:
     """Return sentences that explain how the confidence limits of chosen scores were computed.
 
-    A sentence that is true of several runs is there once. The list is empty if no run has intervals.
+    A sentence that applies to several runs is included only once. The list is empty if no run has intervals.
     """
     sentences: dict[str, None] = {}
     for run in scores.runs:
@@ -686,7 +687,7 @@ def single_score(scores: RunScoresDocument, measure: str) -> list[str]:
 def _table_of_runs(scores: RunScoresDocument) -> Table:
     """Return a table with a row for each chosen measure and a column for each run.
 
-    A cell is a number. If the run has intervals, it is a text such as `0.7500 [0.6012, 0.8810]`.
+    A cell is a number, or a text such as `0.7500 [0.6012, 0.8810]` if the run has intervals.
     """
     columns_of_table = [Column("measure", "Measure")]
     for number, heading in enumerate(_headings(scores)):
@@ -698,7 +699,8 @@ def _table_of_runs(scores: RunScoresDocument) -> Table:
 def _rows_of_measures(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
     """Yield the cells of each chosen measure by the key of their column: `{"measure": "SF-AP", "0": 0.75, "1": 0.5}`.
 
-    A run has its number, from 0, as key. The cell of a run with intervals is a text: `0.7500 [0.6012, 0.8810]`.
+    The key of a run is its number, starting from 0. If the run has intervals, the cell is a text such as
+    `0.7500 [0.6012, 0.8810]`.
     """
     for measure in scores.measures or ():
         cells: dict[str, object] = {"measure": measure}
@@ -721,9 +723,10 @@ def scores_markdown(scores: RunScoresDocument) -> str:
 
 
 def scores_latex(scores: RunScoresDocument) -> str:
-    """Return chosen scores as a `tabular` of LaTeX, with comments before it and sentences on intervals after it.
+    """Return the chosen scores as a LaTeX `tabular`, preceded by comments and followed by sentences about intervals.
 
-    The comments name the LaTeX package of the table, the measures without value, and the signatures of the scores.
+    The comments name the LaTeX package that the table requires, the measures without a value, and the signatures of the
+    scores.
     """
     lines = [r"% \usepackage{booktabs}"]
     lines += [f"% undefined: {one_line(remark)}" for remark in undefined_remarks(scores)]
@@ -749,7 +752,7 @@ def _rows_of_values(scores: RunScoresDocument) -> Iterator[dict[str, object]]:
 def _values_of_score(run: RunScoresRecord, run_name: str, measure: str) -> dict[str, object]:
     """Return the cells of a score in a table of values: `{"run_id": "RUN1", "measure": "SF-AP", "score": 0.5, ...}`.
 
-    Further cells are the limits of the score and its signature. `run_name` is the name of the run for the table.
+    The remaining cells are the limits of the score and its signature. `run_name` is the name of the run in the table.
     """
     limits = _limits_of_score(run, measure)
     signature = Signature.parse(run.signature).of(measure)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def _remarks_on_call(run: Run, policy: Policy) -> list[str]:
-    """Return remarks on things in a call that can be scored, but that the user probably did not intend.
+    """Return remarks on parts of a call that can be scored but were probably not intended by the user.
 
     The remarks are about categories on several sides of the policy, about several runs in one call, and about lines of
     the second hop that come before their parent line.
@@ -138,9 +138,9 @@ def _error_of_score_above_one(
 ) -> InputError:
     """Return the error for a ranking whose average precision is above 1 (rule above-one).
 
-    The message names the query, the nodes and the lines, and a command that helps. `lines_by_node` has the lines of the
-    run by full node id, such as `CSX_ENG_00fb79cef8:E1`. `most_justifications` is the number of
-    justifications that a node may have, None for any number.
+    The message names the query, the nodes and the lines, and suggests a command. `lines_by_node` maps the full id of
+    each node, such as `CSX_ENG_00fb79cef8:E1`, to its lines in the run. `most_justifications` is the number of
+    justifications that a node may have, or None for any number.
     """
     reason, nodes = _cause_of_excess(ranking)
     node_texts = [_node_text(node, lines_by_node.get(node.name, [node.first_line])) for node in nodes]
@@ -159,8 +159,8 @@ def _error_of_score_above_one(
 def _cause_of_excess(ranking: Ranking) -> tuple[str, list[RankedNode]]:
     """Return the reason why the average precision of a ranking is above 1, and the nodes that are the cause.
 
-    The value of a node is above 1 if several of its lines come from one document. If no node has such a value, there
-    are more right nodes than answers to be found.
+    The value of a node is above 1 if several of its lines come from the same document. If no node has a value above 1,
+    there are more right nodes than answers to be found.
     """
     overvalued_nodes = [node for node in ranking.nodes if node.value > 1]
     if overvalued_nodes:
@@ -172,7 +172,8 @@ def _cause_of_excess(ranking: Ranking) -> tuple[str, list[RankedNode]]:
 def _node_text(node: RankedNode, lines: Sequence[Response]) -> str:
     """Return a description of a ranked node and its lines: `node CSX_1:E1, run.tab line 3, 4, V = 2.0000`.
 
-    V is the value of the node in average precision. The lines may be in several files; then all files come first.
+    V is the value of the node in average precision. If the lines come from several files, all files are named before
+    the line numbers.
     """
     files = " and ".join(dict.fromkeys(line.file for line in lines))
     numbers = join_first(line.number for line in lines)
@@ -182,7 +183,7 @@ def _node_text(node: RankedNode, lines: Sequence[Response]) -> str:
 def _validation_command(run_file: str, most_justifications: int | None) -> str:
     """Return the command with which the user can remove the surplus lines of a run.
 
-    `most_justifications` is the number of justifications that a node may have, None for any number.
+    `most_justifications` is the number of justifications that a node may have, or None for any number.
     """
     import shlex  # short runs start without it
 
@@ -197,8 +198,8 @@ def _validation_command(run_file: str, most_justifications: int | None) -> str:
 def slot_filling_rows(units: Iterable[UnitResult]) -> list[ScoreRow]:
     """Return the rows of slot-filling scores in printing order, from the results of the units of a run."""
     rows: list[ScoreRow] = []
-    # Sorting by name is not enough: rows with one name, which different queries may have, keep the order of the
-    # queries.
+    # Different queries may have rows with the same name. These rows must keep the order of the queries, so sorting by
+    # name is not enough.
     for query_result in _in_table_order(units):
         rows += query_result.rows
     return in_printing_order(rows)
@@ -209,7 +210,7 @@ def rankings_of(units: Sequence[UnitResult]) -> list[Ranking]:
 
     Raises InputError if a query could not be ranked, because an average precision would be above 1.
     """
-    # Of several errors, the reference reports the error of the query that it scores first.
+    # If there are several errors, the reference scorer reports the error of the query that it scores first.
     for query_result in _in_scoring_order(units):
         if query_result.ranking_error is not None:
             raise query_result.ranking_error
@@ -266,23 +267,23 @@ class RankingRows(NamedTuple):
 class CallScorer:
     """Score the runs of one call one after the other.
 
-    As in the reference, runs that were scored before have three effects on a run. The nodes of all runs are ranked
-    together. The rows of average precision have the id of the first run (rule pooled-runs). After a run was resampled,
-    only the queries of its last resample are scored (rule samples-narrow-later-runs).
+    As in the reference scorer, runs that were scored before have three effects on a run. The nodes of all runs are
+    ranked together. The rows of average precision have the id of the first run (rule pooled-runs). After a run was
+    resampled, only the queries of its last resample are scored (rule samples-narrow-later-runs).
     """
 
     def __init__(
         self, loaded_runs: Run, policy: Policy, problems: ProblemLog, results_to_reuse: Iterable[ScoredRun] = ()
     ) -> None:
-        """Prepare to score the runs of one call, whose lines are in `loaded_runs`.
+        """Prepare to score the runs of one call. `loaded_runs` contains their lines.
 
-        Problems are added to `problems`. `results_to_reuse` are results of the same lines under another policy. Since
-        the policy does not matter for matching, the assessments of responses are taken from there.
+        Problems are added to `problems`. `results_to_reuse` are results of the same lines under another policy. The
+        assessments of responses are taken from these results, because the policy has no effect on matching.
         """
         self._loaded_runs = loaded_runs
         self._gold = loaded_runs.gold
         self._problems = problems
-        # The option `justifications` has the limits on justifications.
+        # The limits on justifications are recorded as the option `justifications`.
         self.options = replace(loaded_runs.gold.options, policy=policy, justifications=loaded_runs.limits)
         self.edition = loaded_runs.gold.query_set.edition
         self.remarks = [*loaded_runs.remarks, *_remarks_on_call(loaded_runs, policy)]
@@ -290,20 +291,20 @@ class CallScorer:
         # The last result of each unit among the runs of this call that were scored before.
         self._result_by_unit_of_earlier_runs: dict[str, UnitResult] = {}
         self._results_to_reuse_by_run_and_unit = _unit_results_by_run_and_unit(results_to_reuse)
-        self._has_remarks_on_samples = False  # there is one file of samples, and remarks on it are made once
-        # Some editions write the report before they score: the report lacks the problems that scoring finds.
+        self._has_remarks_on_samples = False  # remarks on the file of samples are made only once
+        # Some editions write the report before scoring, so the report does not include the problems found by scoring.
         self._problems_before_scoring = tuple(problems) if self.edition.reports_before_scoring else None
 
     def score_by_stage(self, run_id: str, results: list[ScoredRun]) -> None:
         """Score a run stage by stage (`results_by_stage`), and keep its latest result at the end of `results`.
 
-        `results` has the results of the call's earlier runs. Raises InputError for a fatal condition. The result of the
-        last complete stage is then in the list, and can still be written.
+        `results` contains the results of the earlier runs of the call. Raises InputError for a fatal condition. In that
+        case, the list contains the result of the last completed stage, which can still be written.
         """
         units = self.score_units(run_id)
         position = len(results)
         for result in self.results_by_stage(run_id, slot_filling_rows(units), units):
-            # The first result is appended; a later one replaces the result of the stage before.
+            # The first result is appended; each later result replaces the result of the previous stage.
             results[position:] = [result]
 
     def score_units(self, run_id: str) -> list[UnitResult]:
@@ -322,9 +323,9 @@ class CallScorer:
         return units
 
     def _score_each_unit(self, run_id: str) -> list[UnitResult]:
-        """Return the results of all units of a run, each with its problems and its error, which is not raised.
+        """Return the results of all units of a run. Each contains the problems of its unit; errors are not raised.
 
-        If the call has several runs, the results are remembered for the runs after this one.
+        If the call has several runs, the results are kept for the runs that are scored later.
         """
         units = units_of(
             self._loaded_runs,
@@ -380,9 +381,9 @@ class CallScorer:
             self.remarks.append(self._remark_without_match(run_id, line_count))
 
     def _remark_without_match(self, run_id: str, line_count: int) -> str:
-        """Return the remark that none of the lines of a run has an assessment, with the likely reason.
+        """Return a remark that no line of a run has an assessment, with the likely reason.
 
-        The usual causes are that the pool (the file of assessments) is missing or is the wrong one.
+        Usually the pool (the file of assessments) is missing, or the wrong pool was given.
         """
         has_pool = any(schema.kind is not FileKind.RUN for schema in self._loaded_runs.layouts.values())
         if not has_pool:
@@ -403,11 +404,11 @@ class CallScorer:
         units: Sequence[UnitResult] = (),
         ranking_rows: RankingRows | None = None,
     ) -> Iterator[ScoredRun]:
-        """Yield the result of a run up to three times: with tables, then with average precision, then with resamples.
+        """Yield the result of a run after each of up to three stages: tables, average precision and resamples.
 
-        If a stage raises an error, the caller can still write the result of the stage before it. `rows` are the rows of
-        the table of slot-filling scores in printing order, and `units` are the results of the units. A run that was
-        scored in parts has no `units` here, but `ranking_rows`, from which its average precision is computed.
+        If a stage raises an error, the caller can still write the result of the previous stage. `rows` are the rows of
+        the table of slot-filling scores in printing order, and `units` are the results of the units. For a run that was
+        scored in parts, `units` is empty, and average precision is computed from `ranking_rows` instead.
 
         Raises InputError if there is nothing to score, if an average precision is above 1, and if there are no LDC
         queries to resample.
@@ -427,7 +428,8 @@ class CallScorer:
         """Return the result of a run with its tables of precision and recall, without average precision.
 
         `rows` are the rows of slot-filling scores in printing order, and `units` are the results of the units. The
-        result also has the cluster of each query: the id of its LDC query, since such queries are resampled together.
+        result also records the cluster of each query, which is the id of its LDC query: the queries of an LDC query are
+        resampled together.
         """
         gold = self._gold
         sf = averaged_table(rows)
@@ -435,7 +437,7 @@ class CallScorer:
             query.full_id: gold.cluster_of(query) for query in gold.selected_queries(self._hop_limit_by_id)
         }
         if cluster_by_query:
-            # Rows may also belong to a query that is not scored, if assessments of other queries name its classes.
+            # A row may also belong to a query that is not scored, if the assessments of another query name its classes.
             cluster_by_query |= gold.clusters_of_unscored_queries(row.name.partition(":")[0] for row in sf.rows)
         tables = add_ldc_tables(sf, gold.query_set)
         return ScoredRun(run_id, tables, tuple(units), cluster_by_query=cluster_by_query)
@@ -443,26 +445,27 @@ class CallScorer:
     def _with_average_precision(self, run: ScoredRun, ranking_rows: RankingRows | None) -> ScoredRun:
         """Return the result of a run with its average precision, which is computed from the rows of its rankings.
 
-        `ranking_rows` is given if the run was scored in parts; otherwise the rows are made from the results of the
+        `ranking_rows` is given if the run was scored in parts; otherwise the rows are computed from the results of the
         units. Raises InputError if an average precision would be above 1.
         """
         rankings = rankings_of(run.units)
         if ranking_rows is None:
-            # The rankings also have nodes of earlier runs: the run's own lines tell whether it has a node for any of
-            # the scored queries, whose ids are the keys of `cluster_by_query`.
+            # The rankings also contain nodes of earlier runs. Only the run's own lines show whether it has a node for
+            # any of the scored queries, whose ids are the keys of `cluster_by_query`.
             has_ranked_nodes = self._has_ranked_line(run.run_id, query_ids=run.cluster_by_query)
             ranking_rows = RankingRows(ranked_rows(rankings), has_ranked_nodes)
-        # The rows of all runs of a call have the same run id, as in the reference; the scores belong to this run.
+        # As in the reference scorer, the rows of all runs of a call show the same run id, but the scores belong to this
+        # run.
         printed_run_id = self._run_id_in_rankings(run.run_id)
         average_precision = average_precision_of(printed_run_id, ranking_rows.rows, self._gold.query_set, rankings)
         average_precision = replace(average_precision, has_ranked_nodes=ranking_rows.has_ranked_nodes)
         return replace(run, average_precision=average_precision)
 
     def _run_id_in_rankings(self, fallback_id: str) -> str:
-        """Return the run id that the rows of average precision show: the id in the first run line of the input.
+        """Return the run id to show in the rows of average precision: the id in the first run line of the input.
 
-        All runs of a call have the same id there (rule average-precision). If no run line was read, it is
-        `fallback_id`.
+        The rows of all runs of a call show the same id (rule average-precision). Return `fallback_id` if no run line
+        was read.
         """
         responses = self._loaded_runs.links.responses
         return responses[0].run_id if responses else fallback_id
@@ -498,8 +501,8 @@ class CallScorer:
         """Return the result of a run with the values of its resamples.
 
         A resample is a list of LDC queries that were drawn at random. `samples_name` is the name of the file of
-        resamples. As in the reference, runs that are scored after this one are restricted to the queries of the last
-        resample (rule samples-narrow-later-runs). Raises InputError if there are no LDC queries.
+        resamples. As in the reference scorer, runs that are scored after this one are restricted to the queries of the
+        last resample (rule samples-narrow-later-runs). Raises InputError if there are no LDC queries.
         """
         from cs_score.coldstart import query_resampling as resampling  # few calls resample
 
@@ -526,8 +529,8 @@ class CallScorer:
     def _narrow_to_last_sample(self, samples: Sequence[Sample]) -> None:
         """Restrict the runs that are scored after this one to the queries of the last resample.
 
-        The reference does the same (rule samples-narrow-later-runs). The last resample has the greatest label, compared
-        as text. The number of its draws of a query becomes the hop limit of the query.
+        The reference scorer does the same (rule samples-narrow-later-runs). The last resample is the one with the
+        greatest label, compared as text. The number of times it draws a query becomes the hop limit of that query.
         """
         if samples:
             last_resample = max(samples, key=lambda sample: sample.label)
@@ -574,11 +577,11 @@ class CallScorer:
 def _has_match(units: Iterable[UnitResult], lines_by_unit: Mapping[str, Mapping[str, Sequence[Response]]]) -> bool:
     """Return whether at least one line of a run was matched to an assessment.
 
-    `lines_by_unit` has the lines of the run by the id of their unit, then by the id of their query.
+    `lines_by_unit` maps the id of each unit to its lines in the run, grouped by the id of their query.
     """
     for unit in units:
         for lines in lines_by_unit.get(unit.id, {}).values():
-            # Only lines of this run are asked, since the unit also has assessments of lines of runs scored before.
+            # Only lines of this run are checked, because the unit also has assessments of lines of earlier runs.
             if any(line.index in unit.assessment_by_index for line in lines):
                 return True
     return False
@@ -589,9 +592,10 @@ def score_runs(
 ) -> Result:
     """Score the runs of a call one after the other, in the order of their ids, and return the result of the call.
 
-    `loaded_runs` has the lines of all these runs. Problems are added to `problems` if it is given. `results_to_reuse`
-    are results of the same lines under another policy or other limits; the assessments of responses are taken from
-    there. Raises ScoringStopped, which holds the results that were computed before the error.
+    `loaded_runs` contains the lines of all these runs. Problems are added to `problems` if it is given.
+    `results_to_reuse` are results of the same lines under another policy or other limits, from which the assessments of
+    responses are taken. Raises ScoringStopped if scoring fails; the exception contains the results that were computed
+    before the error.
     """
     if problems is None:
         problems = loaded_runs.problems.copy()
@@ -602,7 +606,8 @@ def score_runs(
         if not loaded_runs.run_ids:
             scorer.remarks.append(_remark_on_missing_run(loaded_runs))
         for run_id in loaded_runs.run_ids:
-            # This adds the run's result to `results` after each stage, so that it is there if a later stage fails.
+            # The result of the run is stored in `results` after each stage, so that it is available if a later stage
+            # fails.
             scorer.score_by_stage(run_id, results)
     except InputError as error:
         raise ScoringStopped(error, scorer.result(results)) from None
@@ -610,11 +615,11 @@ def score_runs(
 
 
 def _check_loaded(loaded_runs: Run) -> None:
-    """Raise InputError if no line of the files was accepted, or if there are errors after which nothing is scored.
+    """Raise InputError if no line of the files was accepted, or if there are errors that prevent scoring.
 
-    A pool without accepted lines is no error by itself: the runs are then scored as unassessed.
+    A pool without accepted lines is not an error in itself; the runs are then scored as unassessed.
     """
-    has_files = bool(loaded_runs.layouts)  # files of size zero have no layout, and are only warned of
+    has_files = bool(loaded_runs.layouts)  # files of size zero have no layout and only cause a warning
     has_lines = bool(loaded_runs.links.responses or loaded_runs.gold.links.assessments)
     has_pool = any(schema.kind is FileKind.ASSESSMENTS for schema in loaded_runs.layouts.values())
     has_only_refused_runs = has_files and not has_lines and not has_pool
@@ -640,12 +645,12 @@ def _remark_on_missing_run(loaded_runs: Run) -> str:
 
 
 def score_unit(unit: ScoringUnit, policy: Policy, is_ranked: bool = True) -> UnitResult:
-    """Score one unit, and return its result: its lines with assessments and labels, its counts and its rankings.
+    """Score a unit and return its result: the assessments and labels of its lines, its counts and its rankings.
 
-    If `is_ranked` is False, there are no rankings. Errors are not raised: an error in matching is part of the result of
-    the unit, and an error in counting or ranking is part of the result of its query.
+    If `is_ranked` is False, there are no rankings. Errors are not raised but stored: an error in matching in the result
+    of the unit, and an error in counting or ranking in the result of the query.
     """
-    matching_result = unit.result_to_reuse  # of a scoring under another policy, which has no effect on matching
+    matching_result = unit.result_to_reuse  # from a scoring under another policy; the policy has no effect on matching
     if matching_result is None:
         matching_result = _match_unit(unit)
     if matching_result.matching_error is not None:
@@ -684,9 +689,9 @@ def _count_unit(
 ) -> UnitResult:
     """Label and count the lines of each query of a unit, and return the result of the unit without rankings.
 
-    `matching_result` has the assessments of the lines, and `gold_of_queries` has the ground truth of each query. The
-    result also has the assessments and labels of the lines of runs that were scored before: the nodes of all runs are
-    ranked together, as in the reference.
+    `matching_result` contains the assessments of the lines, and `gold_of_queries` the ground truth of each query. The
+    result also contains the assessments and labels of lines of earlier runs, because the nodes of all runs are ranked
+    together, as in the reference scorer.
     """
     labels_by_index: dict[int, Labels] = {}
     assessment_by_index = matching_result.assessment_by_index
@@ -727,10 +732,10 @@ def _rank_unit(
 
 
 def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assessment]:
-    """Return the assessments of the lines of a unit by the index of the line; lines without assessment have no entry.
+    """Return the assessments of the lines of a unit by line index; lines without an assessment have no entry.
 
     Lines with several correct assessments are reported to `problems`. Raises InputError if the texts of answers must be
-    compared, but the query of an answer has no class.
+    compared but the query of an answer has no class.
     """
     links = unit.run.links
     discipline = unit.gold.options.discipline
@@ -748,7 +753,7 @@ def _match_lines(unit: ScoringUnit, problems: ProblemLog) -> Mapping[int, Assess
 def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> QueryResult:
     """Return the result of a query with the counts of its rows, or with the error that prevents counting.
 
-    A row counts the responses that give one answer. Rows of hops that are not scored for the query are left out.
+    Each row counts the responses below one query or class. Rows of hops that are not scored for the query are left out.
     """
     query = gold.query
     if gold.tree is None:
@@ -771,9 +776,9 @@ def _count_query(unit: ScoringUnit, gold: QueryGold, counting: Counting) -> Quer
 def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
     """Return the highest hop whose rows are scored for the query in the name of a row.
 
-    The row belongs to the results of `query`, and nearly always this is the query in its name. A row may also be named
-    after a class of another query, because assessments of `query` name it. The result is 0 if this other query is not
-    to be scored.
+    The row belongs to the results of `query`, which is nearly always the query in its name. However, a row may be named
+    after a class of another query if assessments of `query` name that class. The result is 0 if the other query is not
+    scored.
     """
     full_id = row_name.partition(":")[0]  # `CSX_ENG_00fb79cef8:1:2` -> `CSX_ENG_00fb79cef8`
     if full_id == query.full_id:
@@ -787,23 +792,23 @@ def _hop_limit_of_row(row_name: str, unit: ScoringUnit, query: Query) -> int:
 def _rank_query(unit: ScoringUnit, gold: QueryGold, unit_result: UnitResult, query_result: QueryResult) -> QueryResult:
     """Return the result of a query with its rankings, or with the error that prevents ranking.
 
-    There is one ranking of nodes for each level: for each hop, and for all hops together (`ALL`). The error says that
-    the average precision of a ranking would be above 1. `unit_result` has the assessments and labels of the lines of
-    the unit, and `query_result` is the result of the query without rankings.
+    There is one ranking of nodes for each level, that is, for each hop and for all hops together (`ALL`). The error
+    occurs if the average precision of a ranking would be above 1. `unit_result` contains the assessments and labels of
+    the lines of the unit, and `query_result` is the result of the query without rankings.
     """
     query = gold.query
     most_justifications = unit.run.limits.justifications_per_node
     ranker = Ranker(gold.classes, unit_result.assessment_by_index, unit_result.labels_by_index, most_justifications)
     rankings = ranker.rankings(query, unit.nodes.nodes_of_query(query.full_id))
     for ranking in rankings:
-        if ranking.exceeds_ground_truth:  # the run gives more than there is to find, which the task does not allow
+        if ranking.exceeds_ground_truth:  # the run gives more answers than can be found, which the task does not allow
             error = _error_of_score_above_one(ranking, unit.run.links.lines_by_node, most_justifications)
             return replace(query_result, ranking_error=error)
     return replace(query_result, rankings=_rankings_of_scored_hops(rankings, unit, gold))
 
 
 def _rankings_of_scored_hops(rankings: Iterable[Ranking], unit: ScoringUnit, gold: QueryGold) -> tuple[Ranking, ...]:
-    """Return the rankings of a query without the hops that are not scored for the query; `ALL` is always kept.
+    """Return the rankings of a query except those of hops that are not scored for it; `ALL` is always kept.
 
     Some editions keep the rankings of all hops.
     """
@@ -826,7 +831,7 @@ LoadRun: TypeAlias = Callable[[ColdStartGold, "OneRun", Sequence[Input], Problem
 
 
 class OneRun(Record):
-    """One run of a file that is scored separately; `shares_file` says whether the file has other runs, too."""
+    """One run of a file that is scored separately; `shares_file` tells whether the file also contains other runs."""
 
     file: Input
     run_id: str
@@ -905,12 +910,12 @@ _BLOCK_SIZE: Final = 1 << 16
 def _run_ids(file: Input, *, is_knowledge_base: bool) -> list[str]:
     """Return the ids of the runs in a file, in the order of their first lines: `["RUN1", "RUN2"]`.
 
-    A run file has the id in the third column, a knowledge base has it in the first line. A file without lines has one
-    run, whose id is empty.
+    In a run file, the id is in the third column; in a knowledge base, it is in the first line. A file without lines
+    counts as one run with an empty id.
     """
     if is_knowledge_base:
         return [_first_line(file)]
-    # Most files hold one run: comparing the third columns shows that without reading the lines in detail.
+    # Most files contain one run. Comparing the third columns shows this without reading the lines in detail.
     possible_ids = _possible_run_ids(file)
     if len(possible_ids) == 1:
         return [possible_ids.pop().decode("utf-8", "replace")]
@@ -928,7 +933,7 @@ def _first_line(file: Input) -> str:
 
 
 def _run_ids_of_lines(file: Input) -> list[str]:
-    """Return the different run ids in the lines of a run file that count; one empty id if there are no such lines."""
+    """Return the distinct run ids in the accepted lines of a run file, or one empty id if no line is accepted."""
     with open_source(file) as source:
         tab_file = read_tab_file(source, ProblemLog())
         if tab_file is None:
@@ -940,9 +945,9 @@ def _run_ids_of_lines(file: Input) -> list[str]:
 
 
 def _possible_run_ids(file: Input) -> set[bytes]:
-    """Return the different texts in the third column of a run file, which are run ids: `{b"RUN1", b"RUN2"}`.
+    """Return the distinct texts in the third column of a run file, which holds the run ids: `{b"RUN1", b"RUN2"}`.
 
-    Texts of comments and of lines with too few columns may be among them, too.
+    The result may also contain texts from comments and from lines with too few columns.
     """
     possible_ids = set()
     with open_source(file) as source:
@@ -952,9 +957,9 @@ def _possible_run_ids(file: Input) -> set[bytes]:
 
 
 def _possible_run_ids_in(lines: Iterable[bytes]) -> set[bytes]:
-    """Return the different texts in the third column of lines, which is the run id in a run line.
+    """Return the distinct texts in the third column of the lines. In a run line, this column is the run id.
 
-    Lines with at most three columns are left out: a run line has more columns.
+    Lines with three or fewer columns are skipped, because a run line has more.
     """
     possible_ids = set()
     for line in lines:
@@ -1009,15 +1014,15 @@ def score_separately(
 def _with_joint_origin(
     joined: Result, runs: Sequence[OneRun], inputs: list[InputDigest], *, are_runs_validated: bool
 ) -> Result:
-    """Return the `joined` result of separately scored runs with the origin of all of them: its options and inputs.
+    """Return the `joined` result of separately scored runs with a common origin, which has their options and inputs.
 
-    `inputs` are the files that were read for the `runs`, which were scored with the same options. The origin also says
-    that the runs were scored separately: scoring them together gives other scores.
+    `inputs` are the files that were read for the `runs`, which were scored with the same options. The origin also
+    records that the runs were scored separately, because scoring them together gives different scores.
     """
     options = joined.options
     if any(run.shares_file for run in runs):
-        # Several runs of one file: the options name the chosen runs. The file was read once for each of its runs, but
-        # the origin names it once. Files with one run each were read once, and nothing is repeated there.
+        # If a file contains several runs, the options name the chosen runs. The file was read once for each of its
+        # runs, but the origin names it only once. Files with a single run were read once, so they are not repeated.
         options = replace(options, runids=tuple(run.run_id for run in runs))
         inputs = list(dict.fromkeys(inputs))
     origin = origin_of(options, inputs, joined.has_ldc_index, are_runs_validated=are_runs_validated)
@@ -1025,12 +1030,12 @@ def _with_joint_origin(
 
 
 def _runs_with_origins(results: Iterable[Result]) -> tuple[ScoredRun, ...]:
-    """Return the only run of each result, with the origin of this result: the combined result has another origin."""
+    """Return the only run of each result with its own origin, which differs from the origin of the combined result."""
     return tuple([replace(result.runs[0], origin=result.origin) for result in results])
 
 
 def _distinct_remarks(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return the remarks of several results, in their order. A remark that several results have is returned once."""
+    """Return the remarks of several results in their original order, without repetitions."""
     remarks: dict[str, None] = {}  # its keys are an ordered set
     for result in results:
         remarks |= dict.fromkeys(result.remarks)

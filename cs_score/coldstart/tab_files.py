@@ -64,15 +64,15 @@ def read_tab_file(
     allow_comments: bool = False,
     only_run_id: str | None = None,
 ) -> TabFile | None:
-    """Return a run or assessment file whose lines are ready to be read; None for a file of size 0.
+    """Return a run or assessment file whose lines are ready to be read, or None for a file of size 0.
 
     The layout is recognised by the first line that is neither blank nor a comment. If `allow_comments` is set, comments
-    at the ends of lines are cut off. `only_run_id` is the run whose lines are read, None for all runs. Raises
-    InputError if the layout is unknown, if all lines are blank or comments, and if the bytes are not UTF-8. The last of
-    these errors may be raised later, while the lines are read.
+    at the ends of lines are removed. `only_run_id` is the run whose lines are read, or None to read all runs. Raises
+    InputError if the layout is unknown, if all lines are blank or comments, or if the bytes are not valid UTF-8. The
+    last of these errors may also be raised later, while the lines are being read.
     """
-    # Nothing is read yet: `_numbered_lines` puts the first block of the file into this list when the first line is
-    # asked for. `unread_lines` gets the lines that do not count, as they are read.
+    # Nothing has been read yet: `_numbered_lines` puts the first block of the file into this list when the first line
+    # is requested. Lines that do not count are added to `unread_lines` as they are read.
     first_block: list[bytes] = []
     numbered_lines = _numbered_lines(source, first_block)
     if allow_comments:
@@ -99,7 +99,7 @@ def read_tab_file(
 def _report_empty_file(file_name: str, unread_lines: Sequence[UnreadLine], problems: ProblemLog) -> None:
     """Report a file of size 0 to `problems`.
 
-    Raises InputError if the file has lines, but only blank lines and comments. They are the `unread_lines`.
+    Raises InputError if the file has lines but all of them are blank or comments. These lines are the `unread_lines`.
     """
     if unread_lines:
         explanation = "it has blank and comment lines only"  # shown in the place of a remedy
@@ -131,7 +131,7 @@ def _without_comments(numbered_lines: Iterable[tuple[int, str]]) -> Iterator[tup
 def _find_first_line(
     numbered_lines: Iterator[tuple[int, str]], file_name: str, unread_lines: list[UnreadLine]
 ) -> tuple[int, str] | None:
-    """Return the first line that is neither blank nor a comment, with its number; None if there is no such line.
+    """Return the first line that is neither blank nor a comment, with its number, or None if there is no such line.
 
     The lines before it are added to `unread_lines`. `file_name` is the name of the file.
     """
@@ -170,7 +170,7 @@ def split_columns(text: str) -> list[str]:
 
 
 def is_blank_or_comment(text: str) -> bool:
-    """Return whether a line is blank or a comment, which is a line whose first character besides blanks is `#`."""
+    """Return whether a line is blank or a comment. The first character of a comment other than blanks is `#`."""
     return text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text) is not None
 
 
@@ -182,15 +182,15 @@ def accepted_lines(
     unread_lines: list[UnreadLine],
     edition: Edition = LATEST,
 ) -> Iterator[Line]:
-    """Yield the lines that count: lines with `column_count` columns, but no comments and no repetitions.
+    """Yield the lines that count, which have `column_count` columns and are neither comments nor repetitions.
 
-    `lines` are the numbers and texts of the lines of the file `file_name`. Lines that do not count are added to
-    `unread_lines`. They are reported unless they are blank or comments.
+    `lines` are the numbers and texts of the lines in the file `file_name`. Lines that do not count are added to
+    `unread_lines`, and are reported unless they are blank or comments.
     """
     new_lines = _new_lines(lines, file_name, problems, unread_lines, keeps_repetitions=edition.keeps_repeated_lines)
     for number, text in new_lines:
         columns = text.split("\t")
-        # Empty columns at the end do not count. Nearly all lines have none, and are not split a second time.
+        # Empty columns at the end do not count. Nearly all lines have none, so they need not be split a second time.
         if len(columns) != column_count or not columns[-1]:
             columns = split_columns(text)
         if len(columns) == column_count:
@@ -208,12 +208,12 @@ def _new_lines(
     *,
     keeps_repetitions: bool,
 ) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and texts of the lines of a file without blank lines, comments and repeated lines.
+    """Yield the numbers and texts of the lines of a file, skipping blank lines, comments and repeated lines.
 
-    The lines left out are added to `unread_lines`, and repeated lines are reported. If `keeps_repetitions`, lines are
-    yielded each time they occur.
+    Skipped lines are added to `unread_lines`, and repeated lines are reported. If `keeps_repetitions` is true, repeated
+    lines are not skipped.
     """
-    earlier_texts: set[str] = set()  # stays empty if repetitions are kept: no line is then found in it
+    earlier_texts: set[str] = set()  # remains empty if repetitions are kept, so that no line is found in it
     for number, text in lines:
         # This is the body of `is_blank_or_comment`: calling it for each line would take longer than the test.
         if text[:1] in _MAYBE_SKIPPED and _BLANK_OR_COMMENT.fullmatch(text):
@@ -231,15 +231,15 @@ def _new_lines(
 def _numbered_lines(source: Source, first_block: list[bytes]) -> Iterator[tuple[int, str]]:
     """Return an iterator over the numbers and texts of the lines of a file: `(1, "CSX_ENG_00fb79cef8...")`, ...
 
-    The file is read block by block. Lines are numbered from 1. When the first block is read, it is put into the empty
-    list `first_block` of the caller, since messages about unreadable files need it.
+    The file is read block by block. Lines are numbered from 1. When the first block is read, it is put into the
+    caller's empty list `first_block`, because messages about unreadable files need it.
     """
     # Chaining the blocks in C saves a step of a Python loop for each line.
     return itertools.chain.from_iterable(_numbered_blocks(source, first_block))
 
 
 def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Iterable[tuple[int, str]]]:
-    """Yield for each block of a file the numbers and texts of its lines. The numbers go on from block to block.
+    """Yield the numbers and texts of the lines in each block of a file, numbered consecutively across blocks.
 
     Only a line feed ends a line: form feeds and U+0085 are part of the text. The first block is put into the empty list
     `first_block`, so that the caller has it for messages.
@@ -251,7 +251,7 @@ def _numbered_blocks(source: Source, first_block: list[bytes]) -> Iterator[Itera
         text = decode_or_advise(block, source.name, lines_before, first_block[0])
         if "\r" in text:
             text = text.replace("\r", "")
-        lines = text.split("\n")  # exactly the lines, because a block ends without the line feed of its last line
+        lines = text.split("\n")  # no empty text at the end, because a block does not include its last line feed
         yield enumerate(lines, lines_before + 1)
         lines_before += len(lines)
 
@@ -261,7 +261,7 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
 
     Raises InputError if the file cannot be read.
     """
-    beginning_of_line: list[bytes] = []  # the pieces of a line whose end was not read yet
+    beginning_of_line: list[bytes] = []  # the pieces of a line whose end has not been read yet
     for block in _byte_blocks(source, size):
         end_of_last_line = block.rfind(b"\n")
         if end_of_last_line < 0:  # a line that is longer than the block
@@ -269,7 +269,7 @@ def line_blocks(source: Source, size: int) -> Iterator[bytes]:
             continue
         whole_lines = block[:end_of_last_line]
         yield b"".join([*beginning_of_line, whole_lines])
-        # The next block begins in the middle of a line, whose beginning is kept for it.
+        # The next block may begin in the middle of a line, so the beginning of that line is kept.
         beginning_of_line = [block[end_of_last_line + 1 :]]
     last_line = b"".join(beginning_of_line)
     if last_line:
@@ -304,7 +304,8 @@ class Confidence(NamedTuple):
 def plain_confidence(text: str) -> float | None:
     """Return the value of a confidence that is written like `0.75`, as nearly all confidences are.
 
-    The result is None for a confidence that is written in another way or is zero. `read_confidence` must read it.
+    The result is None if the confidence is zero or is written in another way. In this case, `read_confidence` must read
+    it.
     """
     digits = text[2:]
     if text[:2] == "0." and digits.isdigit() and digits.isascii():
@@ -313,10 +314,10 @@ def plain_confidence(text: str) -> float | None:
 
 
 def without_exponent(text: str) -> str | None:
-    """Return a confidence with an exponent as a decimal number; None for a confidence without an exponent.
+    """Return a confidence with an exponent as a decimal number, or None if the confidence has no exponent.
 
-    `1.5e-01` -> `0.150000000000`. The text may have digits of any script, but it is read only up to the first of them
-    that is not 0 to 9: `1.٥e-01` -> `1.000000000000`.
+    `1.5e-01` -> `0.150000000000`. The text may contain digits of any script, but it is read only up to the first digit
+    other than 0 to 9: `1.٥e-01` -> `1.000000000000`.
     """
     if _CONFIDENCE_WITH_EXPONENT.fullmatch(text) is None:
         return None
@@ -434,7 +435,7 @@ def leading_number(text: str) -> float:
 
 
 def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanProblem]]:
-    """Return a span cut to `max_span_length` characters, and a list of its problems: it is empty or has one.
+    """Return a span cut to `max_span_length` characters, and a list with the problem of the span, if any.
 
     With `max_span_length` 200, `ENG_1:1-500` becomes `ENG_1:1-200`. The span is None if it ends before it starts.
     """
@@ -442,8 +443,8 @@ def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanPr
     end = offset_value(span.end)
     if end < start:
         return None, [SpanProblem("ILLEGAL_OFFSET_PAIR", arguments=(span.start, span.end), text=str(span))]
-    # Offsets with hundreds of digits are infinite. If both are, the length is NaN; the comparison is then false, and
-    # the span is not cut.
+    # Offsets with hundreds of digits are infinite. If both offsets are infinite, the length is NaN. The comparison is
+    # then false, and the span is not cut.
     length = end - start + 1
     if length > max_span_length:
         last_offset = start + max_span_length - 1
@@ -458,7 +459,7 @@ def cut_span(span: Span, max_span_length: int) -> tuple[Span | None, list[SpanPr
 def outside_document(span: Span, offsets: tuple[str, ...], length_by_document: DocumentLengths) -> list[SpanProblem]:
     """Return the problems of a span whose document is unknown, or ends before one of its offsets.
 
-    `offsets` are those offsets of the span that are numbers. `length_by_document` has the lengths of all documents.
+    `offsets` are the offsets of the span that are numbers. `length_by_document` contains the lengths of all documents.
     """
     document_length = length_by_document.get(span.docid)
     if document_length is None:
@@ -477,12 +478,12 @@ def are_surely_canonical(
     length_by_document: DocumentLengths | None = None,
     edition: Edition = LATEST,
 ) -> bool:
-    """Return whether both provenances of an answer certainly need no repair, as in nearly all lines.
+    """Return True if it is certain that neither provenance of an answer needs repair, as in nearly all lines.
 
     The provenances are the texts of two columns, such as `ENG_1:3-40` and `ENG_1:8-9`: the passage with the relation,
     and the passage with the answer's value. They must be in canonical form and in the same document. If
-    `length_by_document` is given, offsets are checked against the length of the document. The result is also False for
-    a few unusual columns that need no repair.
+    `length_by_document` is given, offsets are checked against the length of the document. The result is False for a few
+    unusual columns that in fact need no repair.
     """
     # In most lines each column has one span; a single match finds their offsets.
     match = _ONE_SPAN_EACH.fullmatch(f"{relation_provenance} {value_provenance}")
@@ -493,10 +494,10 @@ def are_surely_canonical(
         relation_length = int(relation_end) - int(relation_start) + 1
         value_length = int(value_end) - int(value_start) + 1
         return 1 <= relation_length <= longest_span and 1 <= value_length <= longest_span
-    # Columns with more than three spans are not recognised as canonical below. Relations may have four spans, values
-    # only two: only the spans of the value must be counted.
+    # Columns with more than three spans are not recognised as canonical below. Relations may have four spans, but
+    # values only two, so only the spans of the value must be counted here.
     has_too_many_spans = value_provenance.count(",") >= VALUE_SPANS
-    # A limit on the characters of all spans together is not checked here.
+    # A limit on the total number of characters in all spans is not checked here.
     if edition.most_characters is not None or has_too_many_spans:
         return False
     relation_place = read_canonical_start(relation_provenance, length_by_document, edition)
@@ -514,7 +515,7 @@ class StartPlace(NamedTuple):
 def read_canonical_start(
     text: str, length_by_document: DocumentLengths | None = None, edition: Edition = LATEST
 ) -> StartPlace | None:
-    """Return the start of a provenance that is written in canonical form; None for another text.
+    """Return the start of a provenance that is written in canonical form, or None for any other text.
 
     For `ENG_1:3-5,ENG_1:8-9` this is the document `ENG_1` and the offset 3. If `length_by_document` is given, the
     offsets are checked against the length of the document. A few unusual canonical forms are not recognised: the result
@@ -534,7 +535,7 @@ def read_canonical_start(
 def _has_canonical_offsets(text: str, document_length: float, longest_span: int) -> bool:
     """Return whether the spans of a column (`ENG_1:3-5,ENG_1:8-9`) are in order, short enough and within the document.
 
-    They are in order if each of them starts after the start of the span before it, and ends where it starts or later.
+    Spans are in order if each span starts after the start of the previous span, and does not end before its own start.
     """
     previous_start = -1
     for start_text, end_text in _OFFSETS_PATTERN.findall(text):
@@ -565,9 +566,9 @@ def read_provenance(
 ) -> Provenance:
     """Return the provenance of a column with at most `max_span_count` spans, such as `ENG_1:3-5,ENG_1:8-9`.
 
-    No error is raised: the problems are part of the result. If `length_by_document` is given, the spans are checked
-    against it. A span in an unknown document is fatal, but the span is kept. If it were dropped, the caller would
-    report a second, misleading problem: provenances in different documents.
+    No error is raised; problems are part of the result. If `length_by_document` is given, the spans are checked against
+    it. A span in an unknown document is a fatal problem, but the span is kept: without it, the caller would report a
+    second, misleading problem of provenances in different documents.
     """
     problems: list[SpanProblem] = []
     spans = _read_spans(text, max_span_count, length_by_document, edition, problems)
@@ -588,8 +589,8 @@ def _read_spans(
 ) -> list[Span]:
     """Return the valid spans of a column in the order in which they were written; problems are added to `problems`.
 
-    `read_provenance` explains the other arguments. Spans of the document `_DROPPED_DOCUMENT` are dropped silently.
-    In editions that join documents, a span in another document than the first span's gets the first span's document.
+    `read_provenance` explains the other arguments. Spans of the document `_DROPPED_DOCUMENT` are dropped silently. In
+    editions that join documents, a span in a different document is moved to the document of the first span.
     """
     spans: list[Span] = []
     for part in _parts_of_provenance(text, max_span_count, edition, problems):
@@ -607,10 +608,11 @@ def _read_spans(
 def _append_span_of_other_document(
     spans: Sequence[Span], span: Span, text: str, problems: list[SpanProblem]
 ) -> list[Span]:
-    """Return the spans of a provenance with one more span, which is in another document, as spans of one document.
+    """Return the spans of a provenance with a span from another document added, all moved to the same document.
 
-    All spans get the document of the first span, and a problem of the column `text` is added to `problems`. But if the
-    first document is `0`, which means no document, all spans get the document of the new span, without a problem.
+    The new span is moved to the document of the first span, and a problem of the column `text` is added to `problems`.
+    However, if the document of the first span is `0`, which means no document, the other spans are moved to the
+    document of the new span, and no problem is reported.
     """
     first_docid = spans[0].docid
     if first_docid == "0":
@@ -644,7 +646,7 @@ def _parts_of_provenance(text: str, max_span_count: int, edition: Edition, probl
     parts = without_last_commas.split(",")
     first_parts = parts[:max_span_count]
     if len(parts) > max_span_count:
-        # With the first code the line is refused because of this problem; the spans are still checked for others.
+        # The first code causes the line to be refused, but its spans are still checked for other problems.
         code = "TOO_MANY_PROVENANCE_TRIPLES_E" if edition.refuses_further_spans else "TOO_MANY_PROVENANCE_TRIPLES"
         counts = (len(parts), max_span_count)
         problems.append(SpanProblem(code, arguments=counts, text=text, repaired_text=",".join(first_parts)))
@@ -667,7 +669,7 @@ def _replace_semicolons(text: str, problems: list[SpanProblem]) -> str:
 def _read_span(
     text: str, length_by_document: DocumentLengths | None, edition: Edition, problems: list[SpanProblem]
 ) -> Span | None:
-    """Return the span of a text such as `ENG_1:3-5`, cut to the longest legal length; None if it is not valid.
+    """Return the span in a text such as `ENG_1:3-5`, cut to the longest legal length, or None if it is not valid.
 
     Its problems are added to `problems`. If `length_by_document` is given, the offsets must be within the document.
     """
@@ -690,7 +692,7 @@ def _read_span(
 
 
 def _problems_in_document(span: Span, length_by_document: DocumentLengths | None) -> list[SpanProblem]:
-    """Return the problems of a span whose document is unknown or too short; none if no document lengths are given."""
+    """Return the problems of a span whose document is unknown or too short, or [] if no document lengths are given."""
     if length_by_document is None:
         return []
     both_offsets = (span.start, span.end)  # both are numbers, because the span was recognised

@@ -54,7 +54,7 @@ class RowSums:
     def __init__(self, columns: Iterable[str]) -> None:
         """Prepare to add up rows in the columns with these names, such as `SF:ALL:right` and `LDC-MEAN:0:f1`."""
         self.columns = tuple(columns)
-        # Which value of a row is added to which column: by table (its name, and whether it has counts), then by level.
+        # Which value of a row is added to which column, by table (its name and whether it has counts), then by level.
         # The position of a name in _COUNTED_VALUES or _RANKED_VALUES is the position of the value in `_values_of_row`.
         # `SF:ALL:right` as the first column gives {("SF", True): {"ALL": [_Addition(column_index=0, value_index=5)]}}.
         self._additions: dict[tuple[str, bool], dict[str, list[_Addition]]] = {}
@@ -69,10 +69,10 @@ class RowSums:
     def add(
         self, sums: list[float], table: str, rows: Iterable[ScoreRow], is_counted: bool, adds_to_level_all: bool
     ) -> None:
-        """Add the values of rows of a table, such as `SF`, to `sums`, which has a number for each column.
+        """Add the values in the rows of a table, such as `SF`, to `sums`, which contains a number for each column.
 
-        `is_counted` is True for a table with counts, False for a table of rankings. If `adds_to_level_all`, values are
-        added to the columns of level `ALL` as well as of the row's own level.
+        `is_counted` is True for a table with counts and False for a table of rankings. If `adds_to_level_all` is true,
+        values are added to the columns of level `ALL` as well as to those of the row's own level.
         """
         # An addition has the position of a value in the row and the position of its column in `sums`:
         # {"ALL": [_Addition(column_index=0, value_index=5)]}.
@@ -91,8 +91,8 @@ class RowSums:
 def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
     """Return the values that a row adds to sums, in the order of `_COUNTED_VALUES` (rows of a score table).
 
-    They are the scores, whether there is something to be found (0 or 1), 1 for the row itself, and the counts. A row of
-    a ranking has no counts; its values are in the order of `_RANKED_VALUES`.
+    The values are the scores, 0 or 1 for whether there is anything to find, 1 for the row itself, and the counts. A row
+    of a ranking has no counts, and its values are in the order of `_RANKED_VALUES`.
     """
     has_truth = row.ground_truth > 0
     values: tuple[float, ...] = (*row.scores, has_truth, 1)
@@ -104,15 +104,15 @@ def _values_of_row(row: ScoreRow) -> tuple[float, ...]:
 def unit_name(result: Result) -> str:
     """Return the kind of the units of resampling: `LDC query` if LDC queries are known, otherwise `SF query`.
 
-    LDC queries are known from an index, or from the file given with `-queries`. In the second case at least one run has
-    a unit with another id than the queries in it.
+    LDC queries are known from an index, or from the file given with `-queries`. In the second case, at least one query
+    of a run is in a unit whose id differs from its own.
     """
     knows_ldc_queries = result.has_ldc_index or any(has_ldc_units(run) for run in result.runs)
     return resampled_unit(knows_ldc_queries)
 
 
 def has_ldc_units(run: ScoredRun) -> bool:
-    """Return whether at least one query of a run is in a unit with another id than its own, which is an LDC query."""
+    """Return whether at least one query of a run is in a unit whose id differs from its own, which is an LDC query."""
     return any(unit_id != query_id for query_id, unit_id in run.cluster_by_query.items())
 
 
@@ -122,10 +122,10 @@ def resampled_unit(knows_ldc_queries: bool) -> str:
 
 
 def summary_scores(run: ScoredRun) -> dict[Measure, float]:
-    """Return the scores of a run in the output files `.summary` and `.ap`, by measure and in the same order.
+    """Return the scores that the output files `.summary` and `.ap` show for a run, by measure and in the same order.
 
-    `.summary` has precision, recall and F1; `.ap` has average precision, but averages only for the run whose id is in
-    its rows (rule average-precision). The scores of other runs are returned without average precision.
+    `.summary` contains precision, recall and F1. `.ap` contains average precision, but only averages for the run whose
+    id is in its rows (rule average-precision). The scores of other runs are returned without average precision.
     """
     if run.average_precision is not None and run.average_precision.run_id == run.run_id:
         return run.score_by_measure  # with average precision
@@ -138,10 +138,10 @@ def drawn_units(run: ScoredRun) -> list[str]:
 
 
 def unit_table(run: ScoredRun, measures: Iterable[Measure]) -> UnitTable:
-    """Return a table with a row of sums for each unit of a run; the `measures` are computed from its columns.
+    """Return a table of sums from which the `measures` are computed, with a row for each unit of a run.
 
-    A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses there. The
-    sums come from the rows of the run's tables; `RowSums.add` explains how the rows of a table are added.
+    A column is, for example, the number of right responses at hop 0. It is 0 for a unit without responses at this hop.
+    The sums come from the rows of the run's tables; `RowSums.add` explains how the rows of a table are added.
     """
     row_sums = RowSums(sum_columns_of(measures))
     sums_by_unit: dict[str, list[float]] = {unit: [0] * len(row_sums.columns) for unit in drawn_units(run)}
@@ -175,8 +175,8 @@ class _SummedTable(NamedTuple):
 def _summed_tables(run: ScoredRun) -> Iterator[_SummedTable]:
     """Yield the tables of precision and recall of a run, then its tables of average precision.
 
-    Rankings have rows of level `ALL` already. That is why their other rows are added to `ALL` only in editions that
-    pool all levels.
+    Rankings already have rows of level `ALL`. Therefore, their other rows are added to `ALL` only in editions that pool
+    all levels.
     """
     for variant, table in run.tables.variants:
         yield _SummedTable(variant, table.rows, is_counted=True, adds_to_level_all=True)
@@ -198,7 +198,7 @@ def _unit_of_row(row: ScoreRow, run: ScoredRun) -> str:
 def answered_units(run: ScoredRun) -> list[str]:
     """Return the full ids of the units for which the run has at least one response in the tables: `["CSX_0001", ...]`.
 
-    A unit is a cluster of queries that are resampled together. The units have the order of the first rows with
+    A unit is a cluster of queries that are resampled together. The units are in the order of their first rows with
     responses.
     """
     units: dict[str, None] = {}  # its keys are an ordered set

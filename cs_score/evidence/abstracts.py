@@ -72,7 +72,7 @@ class AbstractsMode(Mode):
         return "claim" in first
 
     def prediction_to_json(self, prediction: Claim | None) -> Any:
-        """Return the prediction for a claim as the JSON object of its line; None if there is no prediction."""
+        """Return the prediction for a claim as the JSON object of its line, or None if there is no prediction."""
         if prediction is None:
             return None
         fields = {"id": prediction.id, "label": prediction.label, "evidence": prediction.evidence}
@@ -139,7 +139,7 @@ class AbstractsMode(Mode):
     def faults(self, unit: Unit, measure: str) -> list[Fault]:
         """Return the faults of the prediction for a claim, in the order in which an analysis corrects them.
 
-        They are sorted by kind. Faults of one kind have the order in which they are found here.
+        The faults are sorted by kind. Faults of the same kind remain in the order in which they are found.
         """
         sets_by_abstract = self.gold_sets(unit)
         entries_by_abstract = self.predicted_entries(unit)
@@ -156,8 +156,8 @@ class AbstractsMode(Mode):
     ) -> list[Fault]:
         """Return the faults of the prediction for an abstract of gold with these evidence sets.
 
-        `entries_by_abstract` has the predicted entries of the claim. If it does not have the abstract, the only fault
-        is that the abstract is missed.
+        `entries_by_abstract` contains the predicted entries of the claim. If the abstract is not among them, the only
+        fault is that it is missed.
         """
         if abstract not in entries_by_abstract:
             first_set_json = self.entries_to_json(sets[:1])  # one set is enough to make the abstract right
@@ -181,17 +181,17 @@ class AbstractsMode(Mode):
         return [Fault(kind=INCOMPLETE_RATIONALE, part=abstract, predicted=None, gold=missing_json)]
 
     def _find_nearest_set(self, sets: Sequence[Entry], entries: Sequence[Entry]) -> NearestSet:
-        """Return the gold set of an abstract whose predicted entry lacks the fewest of its sentences.
+        """Return the gold set of an abstract that has the fewest sentences missing from the prediction.
 
-        `sets` are the gold sets of the abstract, and `entries` its predicted entries. If several sets lack equally few,
-        the first one is returned.
+        `sets` are the gold sets of the abstract, and `entries` its predicted entries. Each set is compared with one
+        entry. If several sets have equally few missing sentences, the first one is returned.
         """
-        # The keys of an entry are made only once, because it may be compared with many sets. They are stored by the
-        # identity of the entry, because an entry is a dictionary, which cannot be a key.
+        # The keys of an entry are computed only once, because it may be compared with many sets. They are stored by the
+        # identity of the entry, because an entry is a dictionary and cannot itself be a key.
         keys_by_identity = {id(entry): sentence_keys(entry["sentences"]) for entry in entries}
         candidates = []
         for gold_set, entry in zip(sets, self.entry_for_each_set(sets, entries)):
-            # A set may be compared with no entry. Then `entry` is None, and all sentences of the set are missing.
+            # If there is no entry to compare a set with, `entry` is None and all sentences of the set are missing.
             predicted_keys = keys_by_identity.get(id(entry), frozenset())
             missing_sentences = _missing_sentences(gold_set, predicted_keys)
             candidates.append(NearestSet(gold_set, entry, missing_sentences))
@@ -212,7 +212,7 @@ class AbstractsMode(Mode):
         return {**self.prediction_to_json(unit.prediction), "evidence": evidence_json}
 
     def _correct_fault(self, fault: Fault, evidence: dict[str, Any], sets: list[Entry]) -> None:
-        """Correct a fault in predicted evidence, which is changed in place. The fault is not an extra sentence.
+        """Correct a fault in the predicted evidence in place. The fault must not be an extra sentence.
 
         `evidence` holds the predicted entries by abstract. `sets` are the gold sets of the abstract with the fault.
         """
@@ -230,7 +230,8 @@ class AbstractsMode(Mode):
     def _complete_nearest_set(self, entries: Any, sets: list[Entry]) -> None:
         """Add the missing sentences of the nearest gold set of an abstract to the predicted `entries` for it.
 
-        They are added to the entry that is compared with the set. If there is no such entry, a new one is added.
+        The sentences are added to the entry that is compared with the set. If there is no such entry, a new entry is
+        added.
         """
         nearest_set = self._find_nearest_set(sets, scorable_entries(entries))
         entry = nearest_set.entry
@@ -242,8 +243,8 @@ class AbstractsMode(Mode):
     def correction_scorer(self, units: Sequence[Unit], rows: Sequence[Row]) -> CorrectionScorer:
         """Return a function that scores a claim again after the correction of a single fault.
 
-        `units` and `rows` have a length of 1, since each claim has a prediction of its own. The function takes the
-        fault and returns the new row of the claim in a list. It is quick, because it scores only the abstract with the
+        `units` and `rows` each contain a single item, because every claim has its own prediction. The function takes a
+        fault and returns a list with the new row of the claim. It is fast because it scores only the abstract with the
         fault.
         """
         [unit] = units
@@ -302,12 +303,12 @@ class AbstractCorrectionScorer:
     """
 
     def __init__(self, mode: AbstractsMode, unit: Unit, row: Row) -> None:
-        """Prepare to score a claim again: group its evidence by abstract.
+        """Prepare to score a claim again by grouping its evidence by abstract.
 
         `row` holds the counts of the claim before any correction. Raises InputError if the scorer would refuse
         the claim whatever its prediction.
         """
-        if unit.prediction is None:  # a missing prediction has another score than one without evidence
+        if unit.prediction is None:  # a missing prediction does not score the same as an empty one
             unit = unit._replace(prediction=mode.prediction_from_json({"id": unit.id, "evidence": {}}))
             row = mode.row(unit)
         self._mode = mode
@@ -388,7 +389,7 @@ def _missing_sentences(gold_set: Entry, predicted_keys: frozenset[Hashable]) -> 
 
 
 def _remove_extra_sentences(faults: Iterable[Fault], evidence: Mapping[str, Any]) -> None:
-    """Remove extra sentences, one for each of these faults, from predicted evidence, which is changed in place.
+    """Remove the extra sentence of each of these faults from the predicted evidence, in place.
 
     The part of a fault is an abstract, and its predicted value is the extra sentence. `evidence` holds the predicted
     entries by abstract.
@@ -445,8 +446,8 @@ def _first_label(entries: Sequence[Entry]) -> str:
 def scorable_entries(entries: object) -> list[Entry]:
     """Return the predicted entries of an abstract that the scorer would accept.
 
-    The list is empty if `entries` is not a list. The scorer stops at a malformed entry that it reads. The entries that
-    are left out here were therefore never read.
+    The list is empty if `entries` is not a list. The scorer stops at the first malformed entry that it reads, so
+    entries left out here were never read by it.
     """
     if not isinstance(entries, list):
         return []

@@ -145,8 +145,8 @@ class Claims(AbstractsMode):
     def gold(self, source: Source) -> dict[Hashable, Claim] | reading.ConvertedContent:
         """Return the claims of a gold file by the key of their id.
 
-        If the file has rows of the Hugging Face data set, the claims are returned with a notice: such rows have no
-        evidence. Raises InputError for a malformed line.
+        If the file contains rows of the Hugging Face data set, which have no evidence, the claims are returned with a
+        notice. Raises InputError for a malformed line.
         """
         file = _read_claims(source)
         if not file.has_hugging_face_rows:
@@ -166,9 +166,9 @@ class Claims(AbstractsMode):
     ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each claim of gold with its prediction, and the notices for the user.
 
-        The prediction is None if the claim has none. Predictions for claims that gold does not have are ignored.
+        The prediction is None if it is missing. Predictions for claims that are not in gold are ignored.
         """
-        # Ids are matched by their keys, since 5 and 5.0 are two spellings of the same id.
+        # Ids are matched by their keys, because 5 and 5.0 are two spellings of the same id.
         pairs = [(claim.id, claim, predictions.content.get(key)) for key, claim in gold.content.items()]
         answered_pairs = paired_units_with_prediction(pairs)
         if options.answered_only:
@@ -194,7 +194,7 @@ class Claims(AbstractsMode):
     ) -> Iterator[str]:
         """Yield a notice if no claim of gold has a label, and one if no claim cites documents.
 
-        `table` has the counts of the claims `units`.
+        `units` are the claims, and `table` contains their counts.
         """
         if not units:
             return
@@ -248,8 +248,8 @@ class Claims(AbstractsMode):
     def _read_document_numbers(self, unit: Unit) -> DocumentNumbers:
         """Return the numbers of the documents that gold cites for a claim, and of the predicted documents.
 
-        Raises InputError, with the file, for an id that is not a number. Documents with evidence in gold are checked,
-        too, since the published scorer would refuse their ids.
+        Raises InputError, naming the file, for an id that is not a number. Documents with evidence in gold are checked
+        as well, because the published scorer would refuse such ids.
         """
         with self.error_location(unit) as location:
             location.file = unit.gold_file  # errors name this file, until another one is set
@@ -275,8 +275,8 @@ class Claims(AbstractsMode):
     def judge_sets(self, unit: Unit) -> list[SetVerdict]:
         """Return the verdict on each evidence set of a claim that has a prediction, in the order of gold.
 
-        A set is compared with the first predicted entry that has the same document and label. Entries after this entry
-        are not read. Raises InputError for a malformed set, and for a malformed entry that is read.
+        A set is compared with the first predicted entry that has the same document and label. Later entries are not
+        read. Raises InputError for a malformed set, and for a malformed entry among those that are read.
         """
         gold_evidence = gold_evidence_by_document(unit.gold)
         predicted_evidence = predicted_evidence_by_document(unit.prediction, gold_evidence)
@@ -292,9 +292,9 @@ class Claims(AbstractsMode):
         return verdicts
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain how a claim was scored: its documents, its evidence sets in gold, its label.
+        """Yield the lines that explain the score of a claim, with its documents, gold evidence sets and label.
 
-        The counts of the `row` are not needed, since the claim is compared again.
+        The counts in `row` are not needed, because the claim is compared again.
         """
         cited = reading.list_text(cited_documents(unit.gold))
         documents = reading.list_text(gold_evidence_by_document(unit.gold))
@@ -310,7 +310,7 @@ class Claims(AbstractsMode):
     def _explain_prediction(self, unit: Unit) -> Iterator[str]:
         """Yield the lines about the predicted documents of a claim, and a block of lines for each gold set.
 
-        The claim has been scored, so that each id of a document is known to be a number.
+        The claim has already been scored, so all document ids are known to be numbers.
         """
         predicted_documents = predicted_evidence_by_document(unit.prediction, gold_evidence_by_document(unit.gold))
         cited_numbers = document_numbers(cited_documents(unit.gold))
@@ -354,11 +354,11 @@ class Claims(AbstractsMode):
     def predicted_entries(self, unit: Unit) -> dict[str, Any]:
         """Return the predicted entries for a claim by document, as copies that the caller may change.
 
-        If the predictions file has no list for a document, its JSON value is returned as it is.
+        If the value for a document is not a list, it is returned unchanged.
         """
         if unit.prediction is None:
             return {}
-        # As if the claim had no gold sets: null and an empty list count as no evidence, and are no error.
+        # Passing no gold sets makes null and an empty list count as no evidence instead of raising an error.
         predicted = predicted_evidence_by_document(unit.prediction, {})
         return {document: _copy_entries(entries) for document, entries in predicted.items()}
 
@@ -397,8 +397,8 @@ class Claims(AbstractsMode):
     def _missed_citation_faults(self, unit: Unit) -> list[Fault]:
         """Return a fault for each document of a claim that gold cites without evidence and that is not predicted.
 
-        A document with evidence in gold is left out, because its missing evidence is a fault already. In kinds of
-        faults a document is called an abstract, as in the task SciFact.
+        A document with evidence in gold is left out, because its missing evidence is already a fault. The kinds of
+        faults refer to a document as an abstract, as in the SciFact task.
         """
         predicted_keys = _document_keys(self.predicted_entries(unit))
         evidence_keys = _document_keys(self.gold_sets(unit))
@@ -446,7 +446,7 @@ class Claims(AbstractsMode):
         yield Part(noun="label", value=gold_label, is_right=predicted_label == gold_label, judgment=judgment)
 
     def _document_parts(self, unit: Unit) -> Iterator[Part]:
-        """Yield each document that gold cites for a claim, then each other predicted document, with judgments.
+        """Yield each document that gold cites for a claim, then all other predicted documents, with their judgments.
 
         Reports call a document an abstract. The key of a document is its number, which is the same for 5 and "5". A
         cited document that is not predicted has no judgment.
@@ -466,8 +466,8 @@ class Claims(AbstractsMode):
     def _evidence_set_parts(self, unit: Unit) -> Iterator[Part]:
         """Yield each evidence set of gold for a claim; its judgment counts the right, wrong and missed sentences.
 
-        A set is right if none of its sentences is missed. Its judgment is None if its document is not predicted, and
-        if the claim has no prediction.
+        A set is right if none of its sentences is missed. Its judgment is None if its document is not predicted or if
+        the claim has no prediction.
         """
         values = self._values_of_sets(unit)
         verdicts: Sequence[SetVerdict | None] = [None] * len(values)  # for a claim without a prediction
@@ -506,7 +506,7 @@ def _missing_prediction_notices(predictions_file: str, answered_count: int, clai
 def _empty_list_notices(predictions: InputContent) -> list[str]:
     """Return the notice about predictions whose evidence is an empty list: "run.jsonl: 3 claims with evidence [], ...".
 
-    It is in a list, which is empty if there are no such predictions.
+    The result is a list of at most one notice, and is empty if there are no such predictions.
     """
     claims_with_list = [claim for claim in predictions.content.values() if claim.evidence == []]
     if not claims_with_list:
@@ -576,8 +576,8 @@ def parse_claim(fields: reading.Object) -> Claim:
 def _read_claims(source: Source) -> _ClaimsFile:
     """Return the claims of a file of gold or of predictions, and whether they are rows of the Hugging Face data set.
 
-    The first line decides whether they are such rows. If several lines have the same id, the claim of the last line
-    replaces that of the first one and takes its position. Raises InputError for a malformed line.
+    The rows are recognised by the first line. If several lines have the same id, the claim of the last of these lines
+    is kept, at the position of the first. Raises InputError for a malformed line.
     """
     claims: dict[Hashable, Claim] = {}
     has_hugging_face_rows = False
@@ -590,7 +590,7 @@ def _read_claims(source: Source) -> _ClaimsFile:
                 has_hugging_face_rows = _is_hugging_face_row(fields)
             key = as_key(claim.id)
             if key in claims:
-                claim = claim._replace(id=claims[key].id)  # 5 and 5.0 are the same id in different spellings
+                claim = claim._replace(id=claims[key].id)  # 5 and 5.0 are spellings of the same id
             claims[key] = claim
     return _ClaimsFile(claims, has_hugging_face_rows)
 
@@ -603,7 +603,7 @@ def _is_hugging_face_row(fields: reading.Object) -> bool:
 def cited_documents(gold: Claim) -> list[object]:
     """Return the documents that a claim of gold cites; there are none if its line has no key `cited_doc_ids`.
 
-    Raises InputError if the value of the key is no list.
+    Raises InputError if the value of the key is not a list.
     """
     if gold.citations is UNSET:
         return []
@@ -635,9 +635,9 @@ def gold_evidence_by_document(gold: Claim) -> Mapping[str, object]:
 def predicted_evidence_by_document(prediction: Claim, gold_evidence: Mapping[str, object]) -> Mapping[str, object]:
     """Return the predicted evidence for a claim by document: `{"11": [{"label": "SUPPORT", "sentences": [2]}]}`.
 
-    It is empty if the line has no evidence. Null and an empty list count as empty, too, unless gold has evidence sets
-    for the claim; `gold_evidence` is the evidence of gold by document. Raises InputError for any other value that is
-    not an object.
+    The result is empty if the line has no evidence. Null and an empty list also count as empty, unless gold has
+    evidence sets for the claim. `gold_evidence` is the evidence of gold by document. Raises InputError for any other
+    value that is not an object.
     """
     evidence = prediction.evidence
     if evidence is UNSET:
@@ -670,7 +670,7 @@ def iterate_entries(value: object) -> Iterator[reading.Object]:
 
 
 def listed_sentences(entry: reading.Object) -> list[object]:
-    """Return the sentences of an entry as the file lists them. Raises InputError if the entry has no list of them."""
+    """Return the sentences of an entry as listed in the file. Raises InputError if they are not a list."""
     return reading.as_list(reading.member(entry, "sentences"), "'sentences'")
 
 
@@ -761,7 +761,7 @@ class _PredictedEntries:
                 remedy="files in this shape are scored with cs-score scifact",
             )
         self._value = value
-        # An iterator over the entries with their positions, which goes on where the last loop over it has stopped.
+        # An iterator over the entries with their positions, which resumes where the previous loop over it stopped.
         self._unread_entries = enumerate(iterate_entries(value))
         self._first_entry_by_label: dict[Hashable, tuple[int, reading.Object]] = {}
         self._keys_by_position: dict[int, frozenset[Hashable]] = {}
@@ -769,7 +769,7 @@ class _PredictedEntries:
     def first_with_label(self, label: object) -> FirstEntry | None:
         """Return the first entry with a label, or None if no entry has the label.
 
-        Entries are read up to the one with the label. Raises InputError for a malformed entry among them.
+        Entries are read until one with the label is found. Raises InputError if an entry that is read is malformed.
         """
         is_nan = label != label  # NaN equals nothing
         if is_nan:
@@ -780,7 +780,7 @@ class _PredictedEntries:
         if label_key not in self._first_entry_by_label:  # no entry has it
             return None
         position, entry = self._first_entry_by_label[label_key]
-        if position not in self._keys_by_position:  # keys are made once for each entry
+        if position not in self._keys_by_position:  # keys are computed once for each entry
             self._keys_by_position[position] = _sentence_keys_of(entry)
         return FirstEntry(position, self._keys_by_position[position])
 
@@ -806,8 +806,8 @@ def _judge_sets_of_document(
 ) -> list[SetVerdict]:
     """Return the verdict on each evidence set of gold for a document.
 
-    `predicted_value_by_document` holds the JSON value of each predicted document. Its entries are read one after the
-    other, and only as far as the labels of the sets require. Raises InputError for a malformed entry that is read.
+    `predicted_value_by_document` contains the JSON value of each predicted document. Entries are read one by one, and
+    only as far as the labels of the sets require. Raises InputError if an entry that is read is malformed.
     """
     entries = None
     if gold_sets and document in predicted_value_by_document:
@@ -838,9 +838,9 @@ def _judge_set(document: str, gold_set: GoldSet, entries: _PredictedEntries | No
 
 
 def _verdict_without_entry(document: str, gold_set: GoldSet, entries: _PredictedEntries | None) -> SetVerdict:
-    """Return the verdict on an evidence set of gold if no predicted entry has its label: all its sentences are missed.
+    """Return the verdict on an evidence set of gold whose label is not predicted: all its sentences are missed.
 
-    The sentences of all predicted `entries` for the document are wrong; `entries` is None if the document is not
+    The sentences of all predicted `entries` for the document count as wrong. `entries` is None if the document is not
     predicted.
     """
     return SetVerdict(
@@ -861,8 +861,8 @@ def _verdict_without_entry(document: str, gold_set: GoldSet, entries: _Predicted
 def _explain_documents(cited_numbers: set[str], predicted_numbers: set[str]) -> Iterator[str]:
     """Yield three lines that list the right, the wrong and the missed documents.
 
-    `cited_numbers` has the numbers of the documents that gold cites, and `predicted_numbers` those of the predicted
-    documents.
+    `cited_numbers` are the numbers of the documents that gold cites, and `predicted_numbers` are the numbers of the
+    predicted documents.
     """
     numbers_by_outcome = {
         "right (tp)": cited_numbers & predicted_numbers,
@@ -883,7 +883,7 @@ def _explain_set(verdict: SetVerdict) -> Iterator[str]:
 
 
 def _describe_predicted_entry(verdict: SetVerdict) -> str:
-    """Return in words the predicted entry that an evidence set was compared with, or why there is no such entry.
+    """Return a description of the predicted entry that an evidence set was compared with, or why there is none.
 
     An example is "entry 1, the first with this label: {2, 5}".
     """
@@ -944,7 +944,7 @@ def _labels_of(claims: Iterable[Claim]) -> set[str]:
 def _first_entry(entries: object) -> dict[str, Any]:
     """Return the first entry of evidence for a document, given the document's JSON value.
 
-    Return an empty object if there is no entry or the first one is malformed.
+    Return an empty object if there is no entry or if the first entry is malformed.
     """
     if isinstance(entries, list) and entries and isinstance(entries[0], dict):
         return entries[0]

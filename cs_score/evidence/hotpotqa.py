@@ -120,7 +120,7 @@ class HotpotQA(Mode):
     # ---- Files
 
     def gold(self, source: Source) -> list[Any] | reading.ConvertedContent:
-        """Return the questions of a gold file: a list of questions, or a question on each line.
+        """Return the questions of a gold file, which contains a list of questions or one question per line.
 
         Questions of the Hugging Face data set are converted to the form of the HotpotQA corpus. Raises InputError for a
         file of any other form, and for a question without an id.
@@ -159,8 +159,8 @@ class HotpotQA(Mode):
     ) -> tuple[Iterable[PairedUnit], Iterable[str]]:
         """Return each question of gold with its prediction, and the notices for the user.
 
-        The prediction is None if the question has none. Missing answers and missing facts score 0; notices tell for
-        how many questions they are missing.
+        The prediction is None if it is missing. Missing answers and missing facts score 0, and notices report how many
+        questions are affected.
         """
         pairs = _pair_questions(gold.content, predictions.content)
         notices: list[str] = []
@@ -176,9 +176,9 @@ class HotpotQA(Mode):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
-        """Yield notices about gold of another data set, and about ids and facts that gold spells differently.
+        """Yield notices about gold of another data set, and about ids and facts that are spelled differently in gold.
 
-        `table` has the statistics of the questions, which tell whose facts are wrong.
+        `table` contains the statistics of the questions, which show which questions have wrong facts.
         """
         files = (gold.name, predictions.name)
         yield from _other_data_set_notices(units[:QUESTIONS_LOOKED_AT], gold.name)
@@ -201,7 +201,7 @@ class HotpotQA(Mode):
     # ---- Scoring
 
     def row(self, unit: Unit) -> Row:
-        """Return 1 for the question, then exact match, F1, precision and recall of answer, facts and both jointly.
+        """Return 1 for the question, then exact match, F1, precision and recall of the answer, the facts, and both.
 
         Raises InputError if an answer is not a text, or if facts are not lists, in gold or in the prediction.
         """
@@ -221,9 +221,9 @@ class HotpotQA(Mode):
         return question_count, *answer_agreement, *facts_agreement, *joint
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a question: its answers, its facts, and the twelve values of its row.
+        """Yield the lines that explain a question, with its answers, its facts, and the twelve values of its row.
 
-        These are exact match, F1, precision and recall of the answer, of the facts, and of both jointly.
+        The values are exact match, F1, precision and recall of the answer, of the facts, and of both jointly.
         """
         prediction = unit.prediction or {}
         yield f"question {short_text(unit.id)}"
@@ -337,7 +337,7 @@ class FactCorrectionScorer:
         self._right_counts = [len(self._predicted_keys & gold_keys) for gold_keys in self._gold_keys]
 
     def rows_after_correction(self, fault: Fault) -> Sequence[Row]:
-        """Return the rows of all questions with this prediction after the correction of a fault, in their order.
+        """Return the rows of all questions that share this prediction after a fault is corrected, in the same order.
 
         Raises InputError if the corrected prediction cannot be scored.
         """
@@ -357,7 +357,7 @@ class FactCorrectionScorer:
         return rows
 
     def _change_of_facts(self, fault: Fault) -> FactChange:
-        """Return which fact the correction of a fault adds or removes. The fault is an extra or a missed fact."""
+        """Return the fact that is added or removed by correcting a fault, which is an extra or a missed fact."""
         if fault.kind == EXTRA_FACT:
             return FactChange(fact_key(fault.predicted), -1)
         key = fact_key(fault.gold)
@@ -365,7 +365,7 @@ class FactCorrectionScorer:
         return FactChange(key, int(is_new))
 
     def _row_with_facts(self, row: Row, facts_agreement: AnswerAgreement) -> Row:
-        """Return a row with new statistics for the facts of a question. Those for its answer are copied from `row`."""
+        """Return a row with new statistics for the facts of a question, and those for its answer copied from `row`."""
         answer_agreement = _answer_agreement_of_row(row)
         joint = NO_AGREEMENT
         if self._has_answer:
@@ -442,9 +442,9 @@ def _answers_and_facts(value: object) -> dict[str, Any]:
 
 
 def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
-    """Return predictions with an object for each question, converted to the official form; None for other texts.
+    """Return predictions with an object per question, converted to the official form, or None for any other text.
 
-    `text` is the text of the file: a line for each object, or one JSON value with all of them.
+    `text` is the text of the file, which has each object on a line or all objects in one JSON value.
     """
     form_and_content = forms.recognise_predictions(_value_of_text(text))
     if form_and_content is None:
@@ -454,7 +454,7 @@ def _predictions_of_other_form(text: str) -> reading.ConvertedContent | None:
 
 
 def _value_of_text(text: str) -> Any:
-    """Return the JSON value of a text, or the list of its values if it has one on each line; None if it is no JSON."""
+    """Return the JSON value of a text, the list of its values if each line has one, or None if it is not JSON."""
     line_values = reading.json_values_of_lines(text)
     if line_values is None:  # perhaps a JSON value over several lines
         try:
@@ -492,7 +492,7 @@ def _convert_rows(questions: list[Any]) -> list[Any] | None:
 
 
 def _check_ids(questions: Iterable[object]) -> None:
-    """Raise InputError, with the number of the question, for a question of gold that is no object or has no id."""
+    """Raise InputError, naming the number of the question, if a question of gold is not an object or has no id."""
     for number, value in enumerate(questions, start=1):
         with reading.ErrorLocation(place={"question number": number}):
             question = reading.as_object(value, "the question")
@@ -559,8 +559,8 @@ def _questions_with_wrong_facts(units: Sequence[Unit], table: UnitTable) -> Iter
 def _agreement_of_answer(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
     """Return how well the predicted answer to a question agrees with the answer of gold.
 
-    The prediction has an answer. `location` is the context manager of the caller, which adds its file to errors; this
-    function sets the file. Raises InputError if one of the answers is not a text, and if gold has no answer.
+    The prediction must have an answer. `location` is the caller's context manager, which adds its file to errors; this
+    function sets the file. Raises InputError if one of the answers is not a text or if gold has no answer.
     """
     location.file = unit.predictions_file
     predicted_answer = check_answer(unit.prediction[ANSWER])
@@ -572,8 +572,8 @@ def _agreement_of_answer(unit: Unit, location: reading.ErrorLocation) -> AnswerA
 def _agreement_of_facts(unit: Unit, location: reading.ErrorLocation) -> AnswerAgreement:
     """Return how well the predicted facts of a question agree with the facts of gold.
 
-    The prediction has facts. `location` is the context manager of the caller, which adds its file to errors; this
-    function sets the file. Raises InputError if the facts of a file are no list of facts, and if gold has no facts.
+    The prediction must have facts. `location` is the caller's context manager, which adds its file to errors; this
+    function sets the file. Raises InputError if the facts in a file are not a list of facts or if gold has no facts.
     """
     location.file = unit.predictions_file
     predicted_keys = facts_by_key(unit.prediction[FACTS]).keys()
@@ -601,9 +601,9 @@ def normalise_answer(answer: str) -> str:
 
 
 def compare_answers(predicted_answer: str, gold_answer: str) -> AnswerAgreement:
-    """Return how well a predicted answer agrees with the answer of gold, from the words that both have in common.
+    """Return how well a predicted answer agrees with the answer of gold, based on the words they have in common.
 
-    Both answers must have been normalised before. The answers "yes", "no" and "noanswer" agree with no other answer.
+    Both answers must already be normalised. The answers "yes", "no" and "noanswer" agree only with themselves.
     """
     exact_match = float(predicted_answer == gold_answer)
     is_special = predicted_answer in SPECIAL_ANSWERS or gold_answer in SPECIAL_ANSWERS
@@ -686,7 +686,7 @@ def _gold_facts(unit: Unit) -> Mapping[FactKey, list[object]]:
 def _kind_of_answer(answer: str) -> str:
     """Return the kind of an answer: "yes", "no", "number" or "other".
 
-    An answer is a number if its normalised text consists of digits and blanks, as that of "1 000".
+    An answer is a number if its normalised text consists of digits and blanks, such as "1 000".
     """
     text = normalise_answer(answer)
     if text in YES_OR_NO:
@@ -719,7 +719,7 @@ def _correct_facts(facts: Iterable[Any], faults: Sequence[Fault]) -> list[Any]:
 
 
 def _answer_part(gold_answer: str, predicted_answer: Any) -> Part:
-    """Return the answer of gold as a part of the question: it is right if the prediction has the same answer.
+    """Return the answer of gold as a part of the question, which is right if the prediction has the same answer.
 
     Answers are compared in their normalised form. `predicted_answer` is None if there is no predicted answer.
     """
@@ -760,7 +760,7 @@ def _explain_answer(role: str, answer: str) -> str:
 def _explain_facts(gold_facts: object, predicted_facts: object) -> Iterator[str]:
     """Yield three lines of an explanation, which list the right, the wrong and the missed facts of a question.
 
-    The arguments are lists of facts, as the files have them.
+    The arguments are lists of facts in the form of the files.
     """
     gold_keys = facts_by_key(gold_facts).keys()
     predicted_keys = facts_by_key(predicted_facts).keys()

@@ -58,7 +58,7 @@ def document_notices(claims: Sequence[DocumentsOfClaim], files: Files, document_
 def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if sentence numbers are texts in one file and numbers in the other.
 
-    It names the first such document. `document_noun` is the word for a document in the notice, such as "abstract".
+    The notice names the first such document. `document_noun` is its word for a document, such as "abstract".
     """
     gold_file, predictions_file = files
     for claim, document in _predicted_documents(claims, are_in_gold=True):
@@ -74,7 +74,7 @@ def _sentence_number_notices(claims: Iterable[DocumentsOfClaim], files: Files, d
 def _document_id_notices(claims: Iterable[DocumentsOfClaim], files: Files, document_noun: str) -> Iterator[str]:
     """Yield a notice if the id of a predicted document is another spelling of an id in gold, such as "007" of "7".
 
-    It names the first such document. `document_noun` is the word for a document in the notice, such as "abstract".
+    The notice names the first such document. `document_noun` is its word for a document, such as "abstract".
     """
     gold_file, predictions_file = files
     unknown_documents = _predicted_documents(claims, are_in_gold=False)
@@ -105,7 +105,7 @@ def _predicted_documents(
 
 
 def _find_same_document(predicted_id: str, claim: DocumentsOfClaim) -> str | None:
-    """Return the id in gold that is another spelling of a predicted document id; None if there is none.
+    """Return the id in gold that is another spelling of a predicted document id, or None if there is no such id.
 
     An id in gold that is itself predicted is not considered.
     """
@@ -125,9 +125,9 @@ def _are_text_and_number(first: Sequence[object], second: Sequence[object]) -> b
 
 
 def _types_in_words(predicted_value: object, gold_file: str) -> str:
-    """Return the type of a predicted value and the other type, which gold has: `text where gold.jsonl has numbers`.
+    """Return the types of a predicted value and the gold value in words: `text where gold.jsonl has numbers`.
 
-    One of the two types is text, and the other one is number. `gold_file` is the name of the gold file.
+    One of the two types is text and the other is number. `gold_file` is the name of the gold file.
     """
     if isinstance(predicted_value, str):
         return f"text where {gold_file} has numbers"
@@ -157,7 +157,7 @@ def is_same_id(first: str, second: str) -> bool:
 
 
 def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -> Iterator[str]:
-    """Yield a notice if a label has one spelling in gold and another one in the predictions.
+    """Yield a notice if a label is spelled differently in gold and in the predictions.
 
     `gold` and `predicted` are the labels that occur in the two `files`.
     """
@@ -165,7 +165,7 @@ def label_notices(gold: Iterable[str], predicted: Iterable[str], files: Files) -
     gold_labels = set(gold)
     predicted_labels = set(predicted)
     notice = _spelling_notice(gold_file, gold_labels, predictions_file, predicted_labels)
-    if notice is None:  # each label of gold is predicted, too, but predictions may have further spellings of it
+    if notice is None:  # each label of gold is also predicted, but the predictions may spell it in other ways as well
         notice = _spelling_notice(predictions_file, predicted_labels, gold_file, gold_labels)
     if notice is not None:
         yield notice

@@ -165,11 +165,11 @@ def paired_units_with_prediction(paired_units: Iterable[PairedUnit]) -> list[Pai
 
 
 def left_out_notices(predictions_file: str, answered_count: int, unit_count: int, unit_noun: str) -> list[str]:
-    """Return a list with a notice if units without a prediction are left out: "2 of 300 claims left out, ...".
+    """Return a list with a notice if units without a prediction were left out: "2 of 300 claims left out, ...".
 
     The list is empty if all units have a prediction. `predictions_file` is the name of the predictions file.
-    `answered_count` is the number of units with a prediction, `unit_count` the number of all units, and `unit_noun` the
-    noun for a unit, such as "claim". Raises InputError if no unit has a prediction.
+    `answered_count` is the number of units with a prediction, `unit_count` is the total number of units, and
+    `unit_noun` is the noun for a unit, such as "claim". Raises InputError if no unit has a prediction.
     """
     if not answered_count:
         raise InputError(f"no {unit_noun} has a prediction, so there is nothing to score", file=predictions_file)
@@ -288,11 +288,11 @@ class Mode(ABC):
         predictions: InputDigest,
         measure: str | None = None,
     ) -> Origin:
-        """Return the origin of scores, which says from what they were computed.
+        """Return the origin of scores, which records how they were computed.
 
-        It has the task, all options, the digests of gold and predictions, and the headline measure. Its settings are
-        what its signature shows: the task and only the options that differ from their defaults. If `measure` is None,
-        the headline measure is the one that the table of measures names for the task.
+        The origin contains the task, all options, the digests of gold and predictions, and the headline measure. Its
+        settings are shown in its signature: the task, and only those options that differ from their defaults. If
+        `measure` is None, the headline measure is taken from the table of measures.
         """
         all_options = {**self._default_options(), **options}
         return Origin(
@@ -329,7 +329,7 @@ class Mode(ABC):
     # ---- Scoring
 
     def read_gold(self, gold: Input | object) -> InputContent | None:
-        """Return gold that is read once and can be used for many predictions.
+        """Return the content of gold, which can then be used for many predictions.
 
         Return None if `gold` is None and the task does not need gold. Raises InputError for a file that cannot be read
         as gold.
@@ -346,9 +346,9 @@ class Mode(ABC):
         """Return the result of predictions, scored against gold.
 
         `gold` and `predictions` are paths, open files or JSON values; `gold` may also be a value of `read_gold`.
-        `options` are fields of the task's record of options. `progress` shows how far scoring is; the built-in `iter`
-        shows nothing. Raises InputError for files that cannot be scored, and UsageError for invalid options and for a
-        file with several systems.
+        `options` are fields of the task's record of options. `progress` displays the progress of scoring; the built-in
+        `iter` displays nothing. Raises InputError for files that cannot be scored, and UsageError for invalid options
+        and for a file with several systems.
         """
         files = self._read_files(gold, predictions, options)
         has_several_systems = len(files.systems) != 1
@@ -366,22 +366,22 @@ class Mode(ABC):
         """Return the result of each system in a file of predictions, by the name of the system.
 
         `gold` and `predictions` are paths, open files or JSON values; `gold` may also be a value of `read_gold`.
-        `options` are fields of the task's record of options, and `progress` shows how far scoring is. Raises InputError
-        for files that cannot be scored, and UsageError for invalid options.
+        `options` are fields of the task's record of options, and `progress` displays the progress of scoring. Raises
+        InputError for files that cannot be scored, and UsageError for invalid options.
         """
         files = self._read_files(gold, predictions, options)
         # `files.mode` is this task with the chosen options.
         return {system: files.mode.result_of(files, system, progress) for system in files.systems}
 
     def _read_files(self, gold: Input | object, predictions: Input | object, options: Mapping[str, Any]) -> FilesRead:
-        """Return gold and predictions, read with these options, with the mode in which the options are in force.
+        """Return gold and predictions read with these options, together with a mode that has the options.
 
-        The names of the systems in the predictions are returned, too. Gold from `read_gold` is not read again. Raises
+        The names of the systems in the predictions are also returned. Gold from `read_gold` is not read again. Raises
         InputError for a file that cannot be read, UsageError for invalid options, and MissingExtraError if a package
         that scoring needs is not installed.
         """
         mode_with_options = self.with_options(options)
-        mode_with_options.check_packages()  # before any reading, so that a missing package is reported at once
+        mode_with_options.check_packages()  # before reading, so that a missing package is reported at once
         gold_content = gold if isinstance(gold, InputContent) else mode_with_options.read_gold(gold)
         mode = mode_with_options._copy_with(has_gold=gold_content is not None)
         run_content = read_input(predictions, "predictions", mode.predictions, has_lines=mode.has_lines)
@@ -392,11 +392,11 @@ class Mode(ABC):
         """Raise MissingExtraError if a package that scoring needs is not installed."""
 
     def result_of(self, files: FilesRead, system: str, progress: Progress) -> ScoredPredictions:
-        """Return the result of a system, given its name, which is one of `files.systems`.
+        """Return the result of the system with this name, which must be one of `files.systems`.
 
-        A mode is a task with its options. A copy of this one scores the system. Another copy, without the measures that
-        have no value, makes the report. `progress` shows how far scoring is. Raises InputError for files that cannot be
-        scored.
+        A mode is a task with its options. One copy of this mode scores the system. Another copy, which omits the
+        measures without a value, produces the report. `progress` displays the progress of scoring. Raises InputError
+        for files that cannot be scored.
         """
         system_mode = self.mode_for_system(system, files.systems)
         pairs, pairing_notices = system_mode.pair_units(files.gold, files.predictions, system_mode.chosen_options)
@@ -422,9 +422,9 @@ class Mode(ABC):
     def _all_notices(
         self, files: FilesRead, pairing_notices: Iterable[str], units: Sequence[Unit], table: UnitTable
     ) -> tuple[str, ...]:
-        """Return the notices for the user: how the files were read and paired, what explains low scores, and remarks.
+        """Return remarks and notices for the user, on how the files were read and paired and what explains low scores.
 
-        `table` has the statistics of the units. `files.gold` is None if the task scores predictions without gold.
+        `table` contains the statistics of the units. `files.gold` is None if the task scores predictions without gold.
         """
         notices = list(files.predictions.notices)
         if files.gold is not None:
@@ -495,7 +495,7 @@ class Mode(ABC):
         return {}
 
     def without_measures(self, measures: Collection[str]) -> Self:
-        """Return a copy of the task without these measures, and without the rows of the report that show them.
+        """Return a copy of the task without these measures and the rows of the report that show them.
 
         Raises ValueError unless these rows are the last ones of the report.
         """
@@ -503,7 +503,7 @@ class Mode(ABC):
             return self
         remaining_rows = [row for row in self.rows if set(row.measures).isdisjoint(measures)]
         reduced_mode = self._copy_with(rows=tuple(remaining_rows))  # the copy has the measures of these rows only
-        # If only last rows are left out, the remaining measures are the first ones of all measures.
+        # If only the last rows are left out, the remaining measures are at the beginning of all measures.
         first_measures = self.measures[: len(reduced_mode.measures)]
         if reduced_mode.measures != first_measures:
             raise ValueError("only the last rows of the report can be without a value")
@@ -557,7 +557,7 @@ class Mode(ABC):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterable[str]:
-        """Return notices about the files that explain low scores, such as ids that gold spells differently.
+        """Return notices about causes of low scores in the files, such as ids that are spelled differently in gold.
 
         There are none by default. Tasks with such notices override this method.
         """
@@ -586,10 +586,10 @@ class Mode(ABC):
         """
 
     def error_location(self, unit: Unit) -> ErrorLocation:
-        """Return a context manager that adds the gold file and the id of a unit to every InputError of its block.
+        """Return a context manager that adds the gold file and the id of a unit to each InputError in its block.
 
-        The block sets the attribute `file` of the context manager to the predictions file while it reads the
-        prediction.
+        While the block reads the prediction, it sets the attribute `file` of the context manager to the predictions
+        file.
         """
         unit_noun = self.unit  # such as "claim"
         return ErrorLocation(unit.gold_file, {unit_noun: unit.id})
@@ -641,7 +641,7 @@ class Mode(ABC):
         return partial(self._score_corrected, units)
 
     def _score_corrected(self, units: Sequence[Unit], fault: Fault) -> list[Row]:
-        """Return the new rows of units that share a prediction, after the correction of a fault of this prediction."""
+        """Return the new rows of units that share a prediction, after correcting a fault of this prediction."""
         any_unit = units[0]  # each unit has the same prediction
         corrected_json = self.correct_faults(any_unit, [fault])
         corrected_prediction = self.prediction_from_json(corrected_json)
@@ -682,7 +682,7 @@ class Mode(ABC):
         return ()
 
     def units_under_policy(self, policy: str, units: Sequence[Unit]) -> UnitsUnderPolicy:
-        """Return units whose labels count as a policy says. Raises UsageError for a text that is no policy."""
+        """Return units whose labels count according to a policy. Raises UsageError for a text that is not a policy."""
         raise UsageError(f"{self.name} has no policies")
 
 
@@ -713,7 +713,7 @@ class FilesRead(NamedTuple):
 
     @property
     def gold_content(self) -> Any:
-        """The content of gold as the task reads it, or None if there is no gold."""
+        """The content of gold as read by the task, or None if there is no gold."""
         return None if self.gold is None else self.gold.content
 
 
@@ -741,7 +741,7 @@ class ScoredPredictions(Record):
     def names(self) -> tuple[str, str]:
         """The names of the gold file and of the predictions file: `("gold.jsonl", "run.jsonl")`.
 
-        Without gold, both are the name of the predictions file.
+        Without gold, both names are that of the predictions file.
         """
         inputs = self.origin.inputs  # gold, if there is any, and then the predictions
         return inputs[0].name, inputs[-1].name

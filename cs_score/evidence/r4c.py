@@ -129,8 +129,9 @@ class AlignedPair(NamedTuple):
 class InstanceEvaluation(NamedTuple):
     """One of the three evaluations of an instance.
 
-    `order` holds the positions of the references that were drawn, and `totals` the total weight of the alignment with
-    each of them. `pairs` is the alignment of the predicted facts with the facts of the chosen reference (`gold_facts`).
+    `order` contains the positions of the references that were drawn, and `totals` contains the total weight of the
+    alignment with each of them. `pairs` is the alignment of the predicted facts with the facts of the chosen reference
+    (`gold_facts`).
     """
 
     order: Order
@@ -151,9 +152,10 @@ class InstanceEvaluation(NamedTuple):
 
 
 class References(NamedTuple):
-    """The reference derivations of an instance as the file has them, and the orders in which they are tried.
+    """The reference derivations of an instance as read from the file, and the orders in which they are tried.
 
-    `orders` has an order for each of the three evaluations: the positions of the references that were drawn for it.
+    `orders` contains an order for each of the three evaluations, which lists the positions of the references drawn for
+    it.
     """
 
     derivations: object
@@ -163,8 +165,8 @@ class References(NamedTuple):
 class R4C(Mode):
     """Instances with a predicted derivation, which three evaluations compare with the references of gold.
 
-    Each evaluation chooses a reference of its own. The faults for a measure are those of its evaluation, which is `e`
-    for the measure `e_f1`.
+    Each evaluation chooses its own reference. The faults for a measure are those of its evaluation, which is `e` for
+    the measure `e_f1`.
     """
 
     name = "r4c"
@@ -208,7 +210,7 @@ class R4C(Mode):
         return reading.as_object(reading.member(self.gold(source), "re"), "'re'")
 
     def is_gold(self, first: object) -> bool | None:
-        """Return whether the first JSON value of a file is gold, which has no key "re". Return None if it is no object.
+        """Return whether the first JSON value of a file is gold (without the key "re"), or None if it is not an object.
 
         A file of this task has a single JSON value.
         """
@@ -261,11 +263,11 @@ class R4C(Mode):
         return tuple(row)
 
     def evaluate(self, unit: Unit) -> list[InstanceEvaluation]:
-        """Return the three evaluations of an instance, in the order of `EVALUATIONS`, with the references they choose.
+        """Return the three evaluations of an instance in the order of `EVALUATIONS`, with the references they choose.
 
         An evaluation aligns the predicted derivation with each reference that was drawn for it, and chooses the
-        reference with the largest total weight. Raises InputError for a malformed derivation, for a drawn reference
-        that the instance does not have, and for two empty texts that would have to be compared.
+        reference with the largest total weight. Raises InputError if a derivation is malformed, if a reference was
+        drawn that the instance does not have, or if two empty texts would have to be compared.
         """
         with self.error_location(unit) as location:
             location.file = unit.predictions_file  # errors name this file, until another one is set
@@ -282,9 +284,9 @@ class R4C(Mode):
         return evaluations
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain an instance: for each evaluation the references tried and the alignment.
+        """Yield the lines that explain an instance, with the references tried and the alignment for each evaluation.
 
-        The scores in the `row` are not needed, since the instance is evaluated again.
+        The scores in `row` are not needed, because the instance is evaluated again.
         """
         yield f"instance {short_text(unit.id)}"
         for evaluation_name, evaluation in zip(EVALUATIONS, self.evaluate(unit)):
@@ -299,15 +301,15 @@ class R4C(Mode):
     # ---- Faults of predictions
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield each fact of the chosen reference, then each predicted fact that is not aligned, with their judgments.
+        """Yield each fact of the chosen reference, then each unaligned predicted fact, with their judgments.
 
-        The reference is the one that the evaluation of the measure chooses. The evaluation of `e_f1`, for example, is
+        The reference is chosen by the evaluation that the measure belongs to. For example, the evaluation of `e_f1` is
         `e`.
         """
         evaluation_name = measure.partition("_")[0]
         evaluation_by_name = dict(zip(EVALUATIONS, self.evaluate(unit)))
         evaluation = evaluation_by_name[evaluation_name]
-        # A step is [title, sentence number, fact], as the file has it.
+        # A step is [title, sentence number, fact], as in the file.
         steps_of_reference = unit.gold.derivations[evaluation.reference]
         yield from _gold_fact_parts(evaluation, steps_of_reference)
         yield from _extra_fact_parts(evaluation)
@@ -349,7 +351,7 @@ class R4C(Mode):
 def _no_derivation_error(instance: str, missing_in_words: str, predictions_file: str) -> InputError:
     """Return the error for an instance without a predicted derivation.
 
-    `missing_in_words` says how many instances have none, such as "2 of 300 instances".
+    `missing_in_words` says how many instances lack a derivation, such as "2 of 300 instances".
     """
     return InputError(
         f"no derivation for it ({missing_in_words} have none)",
@@ -362,9 +364,9 @@ def _no_derivation_error(instance: str, missing_in_words: str, predictions_file:
 def _pair_instances(gold: reading.Object, predictions: reading.Object, reference_count: int) -> list[PairedUnit]:
     """Return a triple `(id, references, prediction)` for each instance of gold that has a prediction.
 
-    `gold` and `predictions` hold the references and the predicted derivations by instance id. `reference_count` is the
-    number of references that are drawn for each evaluation of an instance. They are drawn here, in the `orders` in
-    which the evaluations try them.
+    `gold` and `predictions` contain the references and the predicted derivations by instance id. `reference_count` is
+    the number of references to draw for each evaluation of an instance. This function draws the references, and stores
+    the order in which each evaluation tries them in `References.orders`.
     """
     ids = [instance for instance in gold if instance in predictions]
     pairs = []
@@ -391,10 +393,10 @@ class _Comparison(NamedTuple):
 
 
 def _compare_with_references(predicted_facts: Derivation, references: Mapping[int, Derivation]) -> _Comparison:
-    """Return the similarities of the predicted facts with the facts of all references, which are given by position.
+    """Return the similarities between the predicted facts and the facts of all references, given by position.
 
-    The facts of all references are in one list, so that one call of the edit distance compares them all. In a matrix of
-    similarities, each predicted fact has a row, and each fact of this list has a column.
+    The facts of all references are collected in one list, so that they can be compared with a single call of the edit
+    distance. A matrix of similarities has a row for each predicted fact, and a column for each fact in this list.
     """
     gold_facts: list[Fact] = []
     columns_of_reference: dict[int, slice] = {}
@@ -409,16 +411,17 @@ def _compare_with_references(predicted_facts: Derivation, references: Mapping[in
 def _choose_reference(
     comparison: _Comparison, order: Order, weight_function: Callable[[Matrix, Matrix, Matrix], Matrix]
 ) -> InstanceEvaluation:
-    """Return an evaluation of an instance, which chooses the reference with the largest total weight.
+    """Return an evaluation of an instance, for which the reference with the largest total weight is chosen.
 
-    `order` holds the positions of the references that are tried; the first of equal ones is chosen. `weight_function`
-    returns the weights of pairs of facts, given the similarities of their heads, relations and tails.
+    `order` contains the positions of the references to try. If several have the largest total weight, the first of them
+    is chosen. `weight_function` returns the weights of pairs of facts, given the similarities of their heads, relations
+    and tails.
     """
     # A row for each predicted fact, and a column for each fact of the references.
     weights = weight_function(comparison.heads, comparison.relations, comparison.tails)
     alignments = []
     for position in order:
-        columns = comparison.columns_of_reference[position]  # those of the facts of this reference
+        columns = comparison.columns_of_reference[position]  # the columns of the facts of this reference
         alignments.append(align(weights[:, columns]))
     totals = tuple([total_weight(alignment) for alignment in alignments])
     best_trial = totals.index(max(totals))  # the first of equal ones
@@ -435,7 +438,7 @@ def _choose_reference(
 def _gold_fact_parts(evaluation: InstanceEvaluation, steps: Sequence[Any]) -> Iterator[Part]:
     """Yield each fact of the chosen reference, judged by the predicted fact that is aligned with it.
 
-    A fact without an aligned one is missed. `steps` are the steps of the reference as the file has them.
+    A fact without an aligned predicted fact is missed. `steps` are the steps of the reference as read from the file.
     """
     pair_by_gold_position = {pair.gold_position: pair for pair in evaluation.pairs}
     for gold_position, gold_fact in enumerate(evaluation.gold_facts):
@@ -459,9 +462,10 @@ def _extra_fact_parts(evaluation: InstanceEvaluation) -> Iterator[Part]:
 
 
 def _judge_aligned_fact(pair: AlignedPair, predicted_fact: Fact, gold_fact: Fact) -> Part:
-    """Return a fact of gold as a part of the instance, with the faults of the predicted fact aligned with it.
+    """Return a fact of gold as a part of the instance, with the faults of the predicted fact that is aligned with it.
 
-    `pair` has the positions of the two facts and their weight. The judgment shows the predicted fact and the weight.
+    `pair` contains the positions of the two facts and their weight. The judgment shows the predicted fact and the
+    weight.
     """
     step_number = pair.predicted_position + 1
     faults = _faults_of_aligned_fact(step_number, predicted_fact, gold_fact)
@@ -486,9 +490,9 @@ def _faults_of_aligned_fact(step_number: int, predicted: Fact, gold: Fact) -> li
 
 
 def _correct_step(step: Sequence[Any], fault: Fault) -> list[Any]:
-    """Return a predicted step in which the wrong entities or the wrong relation of a fault are replaced.
+    """Return a predicted step with the wrong entities or the wrong relation of a fault replaced.
 
-    The field `gold` of the fault is a pair of entities for wrong entities, else a relation.
+    The field `gold` of the fault is a pair of entities if the entities are wrong, and a relation otherwise.
     """
     if fault.kind == WRONG_ENTITY:
         head, tail = fault.gold
@@ -521,10 +525,10 @@ def _differ(first: str, second: str) -> bool:
 
 
 def draw_orders(instance_count: int, reference_count: int) -> list[tuple[Order, ...]]:
-    """Return for each instance the three orders in which the evaluations try its references.
+    """Return the three orders in which the evaluations try the references of each instance.
 
-    The evaluations compare entities (`e`), relations (`r`), and both (`er`). An order such as (2, 0) has
-    `reference_count` of the positions 0, 1 and 2, drawn at random. As in the official script, one stream of random
+    The evaluations compare entities (`e`), relations (`r`), and both (`er`). An order such as (2, 0) consists of
+    `reference_count` positions drawn at random from 0, 1 and 2. As in the official script, a single stream of random
     numbers is used for the whole run. It first draws the orders of `e` for all instances, then the orders of `r`, and
     then the orders of `er`.
     """
@@ -555,14 +559,14 @@ def load_packages() -> None:
 
 
 def _import_scipy_with_one_thread() -> None:
-    """Import the assignment solver of scipy, with one thread for its library for linear algebra.
+    """Import the assignment solver of scipy, limiting its linear algebra library to one thread.
 
-    The library would start a thread for each processor. If there is not enough memory for these threads, it may wait
-    for ever and ignore signals. A number of threads that the user has set is kept. Raises OSError if there is too
+    By default, the library starts a thread for each processor. If there is not enough memory for these threads, it may
+    hang and ignore signals. If the user has set a number of threads, it is respected. Raises OSError if there is too
     little memory even for one thread.
     """
     user_has_set_threads = _THREADS_VARIABLE in os.environ
-    # A trial before the import, which may never end if there is too little memory: the memory is reserved and freed.
+    # The import may hang if there is too little memory. To test this first, the memory is reserved and freed again.
     mmap.mmap(-1, _SCIPY_MEGABYTES << 20).close()  # raises OSError if there is not enough memory
     try:
         os.environ.setdefault(_THREADS_VARIABLE, "1")
@@ -583,8 +587,8 @@ def compare_facts(predicted: Sequence[Fact], gold: Sequence[Fact]) -> tuple[Matr
 def similarities(predicted: Sequence[str], gold: Sequence[str]) -> Matrix:
     """Return the similarity of each predicted text (row) with each text of gold (column).
 
-    The similarity is 1 for equal texts, and smaller the more characters differ (`_compare_each_pair`). Repeated texts
-    are compared once.
+    The similarity is 1 for equal texts, and decreases as more characters differ (`_compare_each_pair`). Repeated texts
+    are compared only once.
     """
     import numpy as np
 
@@ -633,12 +637,12 @@ def align(weights: ArrayLike) -> list[AlignedPair]:
     """Return the one-to-one alignment with the largest total weight, in the order of the predicted facts.
 
     `weights` has a row for each predicted fact and a column for each gold fact. Two facts with a weight of 0 or less
-    are never aligned, since their pair would add nothing to the total. Raises InputError for a weight of NaN.
+    are never aligned, because they would not increase the total. Raises InputError for a weight of NaN.
     """
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
-    gains = np.maximum(0.0, weights)  # NaN, which is the similarity of two empty texts, stays NaN
+    gains = np.maximum(0.0, weights)  # NaN, the similarity of two empty texts, is preserved
     if not gains.size:
         return []
     if np.isnan(gains).any():
@@ -679,7 +683,7 @@ def _read_references(gold: References) -> dict[int, Derivation]:
 
 
 def _derivation_at(derivations: Sequence[object], position: int) -> Derivation:
-    """Return the facts of the reference at a position, which an evaluation has drawn at random to try it.
+    """Return the facts of the reference at a position that was drawn at random for an evaluation.
 
     `derivations` are the JSON values of all references of the instance. Raises InputError if the reference is malformed
     or missing.
@@ -728,7 +732,7 @@ def _texts_of_fact(fact: object) -> list[str]:
 
 
 def _show_totals(evaluation: InstanceEvaluation) -> str:
-    """Return the total weights of the references that an evaluation tried, in words, in the order of the trials.
+    """Return the total weights of the references in words, in the order in which the evaluation tried them.
 
     An example is "reference 2 total 1.5000, reference 1 total 0.7500".
     """
@@ -756,15 +760,15 @@ def _explain_alignment(evaluation: InstanceEvaluation) -> list[str]:
 
 
 def _lines_of_row(row: Sequence[str]) -> list[str]:
-    """Return a row of the table of an alignment as lines: the predicted fact, the fact of gold, and its numbers.
+    """Return a row of the alignment table as lines, which show the predicted fact, the fact of gold, and the numbers.
 
-    A fact that is not aligned has no numbers.
+    There are no numbers for a fact that is not aligned.
     """
     predicted_text, gold_text, *numbers = row
     lines = [f"predicted  {predicted_text}", f"gold       {gold_text}"]
     if numbers:
         numbers_with_names = [f"{name} {number}" for name, number in zip(_ALIGNMENT_HEADING[2:], numbers)]
-        below_facts = " " * len("predicted  ")  # the numbers stand below the facts
+        below_facts = " " * len("predicted  ")  # aligns the numbers with the facts
         lines.append(f"{below_facts}{', '.join(numbers_with_names)}")
     return lines
 

@@ -73,10 +73,10 @@ def read_input(
 def open_input(file_or_value: Input | object, role: str, *, has_lines: bool = False) -> Source:
     """Return a source that reads a path, an open file, or a JSON value.
 
-    A value is first written as JSON text, which is then read like a file. The name of this file is the `role` in angle
-    brackets, such as `<gold>`. Values therefore follow the same rules as files, and the caller may change them later.
-    If `has_lines` is true, the value is an iterable, and each of its values is written on a line. Raises InputError for
-    a value that cannot be written as JSON.
+    A JSON value is first written as text, which is then read like a file. The name of this file is the `role` in angle
+    brackets, such as `<gold>`. Values are therefore subject to the same rules as files, and the caller may modify them
+    afterwards. If `has_lines` is true, the value is an iterable, and each of its items is written on a separate line.
+    Raises InputError for a value that cannot be written as JSON.
     """
     is_path = isinstance(file_or_value, (str, os.PathLike))
     if is_path or hasattr(file_or_value, "read"):
@@ -139,13 +139,13 @@ class ErrorLocation(Struct):
         raise InputError(error.problem, file=self.file or error.file, place=place, remedy=error.remedy) from None
 
     def _place_of(self, error: InputError) -> str | None:
-        """Return the place of the context manager and the place of an error in words: "line 3, claim 5, abstract 11".
+        """Return a description of the places of the context manager and of an error: "line 3, claim 5, abstract 11".
 
         Return None if neither has a place.
         """
         places = []
         for noun, value in self.place.items():
-            is_shown = not isinstance(value, (dict, list))  # a list stands for an id that is missing or malformed
+            is_shown = not isinstance(value, (dict, list))  # a list represents an id that is missing or malformed
             if is_shown:
                 places.append(f"{noun} {short_text(value)}")
         if error.place:
@@ -161,14 +161,14 @@ def json_lines(
 ) -> Iterator[object]:
     """Yield the JSON value of each line of a source.
 
-    Before a value is yielded, the place of `location`, which is the context manager of the caller, is set to the number
-    of the line, from 1. Errors in the caller's block then name the line. Only LF, CR LF and CR end a line. At the start
-    of a line, one of the characters in `skipped_marks` is ignored. Raises InputError for a line that is not UTF-8 or
-    not JSON, for a blank line unless `skips_blank` is true, and if the source cannot be read.
+    `location` is the caller's context manager. Before a value is yielded, its place is set to the line number, starting
+    from 1, so that errors in the caller's block name the line. Only LF, CR LF and CR end a line. At the start of a
+    line, one of the characters in `skipped_marks` is ignored. Raises InputError if a line is not UTF-8 or not JSON, if
+    a line is blank (unless `skips_blank` is true), or if the source cannot be read.
     """
     try:
         for number, line in enumerate(_split_lines(source), start=1):
-            location.place = {"line": number}  # errors of the caller's block name this line until the next one is read
+            location.place = {"line": number}  # errors in the caller's block name this line until the next is read
             if skips_blank and not line.strip():
                 continue
             yield _parse_line(line, skipped_marks)
@@ -319,25 +319,25 @@ def as_key(value: object) -> Hashable:
 
 
 def _nested_key(value: object) -> Hashable:
-    """Return the key of a list or an object, which is a flat tuple even if the value is deeply nested.
+    """Return the key of a list or an object, which is always a flat tuple, even if the value is deeply nested.
 
-    The tuple has a part for the value itself and for each value in it, in reverse order: `[1, "a"]` has the key
-    `("[2", "'a'", "1")`. There is no recursion, because a value may be nested more deeply than Python's stack.
+    The tuple contains an item for the value itself and for each value in it, in reverse order: the key of `[1, "a"]` is
+    `("[2", "'a'", "1")`. The function is not recursive, because nested values could exceed the limit of Python's stack.
     """
     key: list[Hashable] = []
     values_left: list[object] = [value]
     while values_left:
         next_value = values_left.pop()
         key.append(_shape_key(next_value))
-        values_left += _values_in(next_value)  # the last one of them is popped first
+        values_left += _values_in(next_value)  # the last of them is popped first
     return tuple(key)
 
 
 def _shape_key(value: object) -> Hashable:
-    """Return a key for the shape of a value: the same for two lists of one length, and for objects with equal names.
+    """Return a key for the shape of a value. Lists of the same length and objects with the same names have equal keys.
 
-    It is `"[2"` for a list of two values, and `("{", "a", "b")` for an object with these names. A value that is no
-    list or object has its own key (`as_key`). Keys of nested values are made of such keys.
+    The key is `"[2"` for a list of two values, and `("{", "a", "b")` for an object with these names. For any other
+    value, it is the key of the value (`as_key`). The keys of nested values consist of these keys.
     """
     if isinstance(value, list):
         return f"[{len(value)}"
@@ -389,15 +389,15 @@ def text_of(value: object) -> str:
 
 
 def short_text(value: object) -> str:
-    """Return a JSON value as messages show it, on one line of at most 200 characters.
+    """Return a JSON value as shown in messages, on one line of at most 200 characters.
 
     For a list or an object, return "a list" or "an object".
     """
     if isinstance(value, (dict, list)):
         return kind_of(value)
     if isinstance(value, str):
-        # On one line of at most 200 characters, with escapes for unsafe characters. Backslashes are doubled, so that a
-        # line end differs from a backslash and an n.
+        # This puts the text on one line of at most 200 characters and escapes unsafe characters. Backslashes are
+        # doubled, so that a line end can be distinguished from a backslash followed by an n.
         return safe_cell(value, 200)
     return one_line(text_of(value), 200)
 

@@ -102,19 +102,19 @@ def result_object(
 ) -> dict[str, object]:
     """Return the object that `--json` writes for a result.
 
-    It has the keys that the official evaluator writes, and under the key "signature" the document of the result, which
-    holds the signature among other things. The document contains the `intervals` of the measures if they are given, and
-    the statistics of each unit if `with_units` is true.
+    The object has the keys that the official evaluator writes. In addition, the key "signature" contains the document
+    of the result, which includes the signature. The document contains the `intervals` of the measures if they are
+    given, and the statistics of each unit if `with_units` is true.
     """
     document = document_of(result, intervals, with_units=with_units)
     return {**result.mode.official_scores(result.scores), "signature": document}
 
 
 def json_text(result: ScoredPredictions, intervals: ScoreIntervals | None = None, *, with_units: bool = False) -> str:
-    """Return the text that `--json` writes for a result, without the line feed at its end.
+    """Return the text that `--json` writes for a result, without the trailing line feed.
 
-    It has the confidence intervals of the measures if `intervals` has them, and the statistics of each unit if
-    `with_units` is true.
+    The text includes the confidence intervals of the measures if `intervals` is given, and the statistics of each unit
+    if `with_units` is true.
     """
     json_object = result_object(result, intervals, with_units=with_units)
     return documents.json_text(json_object).removesuffix("\n")
@@ -125,8 +125,8 @@ def json_of_several(
 ) -> str:
     """Return the results of several runs as JSON text: `{"task": "pool", "runs": [...]}`, with a document for each run.
 
-    `intervals` holds the confidence intervals of each run, by the name of the run. If `with_units` is true, each
-    document has the statistics of each unit.
+    `intervals` contains the confidence intervals of each run by the name of the run. If `with_units` is true, each
+    document includes the statistics of each unit.
     """
     documents_of_runs = []
     for result in results:
@@ -157,13 +157,13 @@ def score_lines(
 
 
 def report_text(result: ScoredPredictions) -> str:
-    """Return the report of a result: the inputs, the headline measure, all measures, and the signature.
+    """Return the report of a result, with the inputs, the headline measure, all measures, and the signature.
 
-    `result.head` has the sentences above the scores, such as one on the number of answers scored.
+    `result.head` contains the sentences above the scores, such as a sentence about the number of answers scored.
     """
     first_line = _first_line(result)
     lines = [first_line]
-    lines += _lines_about_inputs(result, first_line)  # if the first line is wide, these lines are made narrow
+    lines += _lines_about_inputs(result, first_line)  # a wide first line makes these lines narrower
     lines += introduction_lines(result.head)
     lines.append("")
     lines += _lines_on_headline_measure(result)
@@ -190,9 +190,9 @@ def _first_line(result: ScoredPredictions) -> str:
 
 
 def _lines_of_tables(result: ScoredPredictions) -> list[str]:
-    """Return the lines of the table of scores, and below it the further table that some tasks have.
+    """Return the lines of the table of scores, followed by an additional table for some tasks.
 
-    The further table of a SciFact stage, for example, counts documents by their gold label and predicted label.
+    For example, the additional table of a SciFact stage counts documents by their gold label and predicted label.
     """
     totals = result.table.sums()
     total_by_column = dict(zip(result.table.columns, totals))
@@ -325,7 +325,8 @@ def format_scores(
 ) -> str:
     """Return the scores in a format: text, tsv, markdown or latex.
 
-    `measures` are patterns of measures to show; if there are none, all measures are shown. Three things can result:
+    `measures` are patterns of measures to show; if there are none, all measures are shown. The result depends on the
+    format:
 
     - text without patterns: the report of the result, with a table of the intervals below it
     - tsv: a table for programs, with the limits and the settings of the intervals as columns
@@ -352,7 +353,7 @@ def format_scores(
 def _select_scores(document: PredictionScores, patterns: Sequence[str]) -> PredictionScores:
     """Return the document of a result with only the measures that match one of the patterns.
 
-    Without patterns, all measures are returned, the headline measure first. Raises UsageError for a pattern that
+    Without patterns, all measures are returned, with the headline measure first. Raises UsageError for a pattern that
     matches no measure.
     """
     names = select_names(list(document.scores), patterns)
@@ -379,7 +380,7 @@ def _format_with_notes(format_: str, scores: _ScoresWithNotes) -> str:
 
 
 def _text_with_notes(scores: _ScoresWithNotes) -> str:
-    """Return a table as text. Its head is above it; sentences about its intervals and the signature are below it."""
+    """Return a table as text, with its head above it, and sentences about its intervals and the signature below it."""
     lines = []
     if scores.lines_above:
         lines += [*scores.lines_above, ""]

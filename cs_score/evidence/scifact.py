@@ -68,7 +68,7 @@ class SciFactOptions(Record):
 class LabelledSentences(NamedTuple):
     """An evidence set of gold, or the prediction for an abstract: a label and the numbers of sentences.
 
-    `sentences` holds the numbers as the file lists them, including repeated ones.
+    `sentences` contains the numbers as listed in the file, including repetitions.
     """
 
     label: Any
@@ -82,9 +82,9 @@ class LabelledSentences(NamedTuple):
 class AbstractVerdict(NamedTuple):
     """The judgment of the prediction for an abstract. Sentences are represented by their keys (`as_key`).
 
-    Only the first predicted sentences of an abstract count for its rationale. `counted_sentence_limit` is their number,
-    and `contained_set` the first gold set all of whose sentences are among them, or None if there is no such set.
-    `correct_sentences` are the sentences of all gold sets that are predicted completely.
+    Only the first predicted sentences of an abstract count for its rationale. `counted_sentence_limit` is the number of
+    sentences that count. `contained_set` is the first gold set that is contained in these sentences, or None if there
+    is no such set. `correct_sentences` are the sentences of all gold sets that are predicted completely.
     """
 
     is_label_right: bool
@@ -138,8 +138,8 @@ class SciFact(AbstractsMode):
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return precision, recall and F1 of the four groups of measures from the sums of the columns."""
         abstracts, retrieved_abstracts, sentences, retrieved_sentences, *correct_counts = sums
-        # The abstracts that are correct by their label only and those that are also rationalized, then the sentences
-        # that are correct by selection and those in abstracts with the right label.
+        # These are the abstracts with the right label, the abstracts that are also rationalized, the sentences that are
+        # correctly selected, and the correct sentences in abstracts with the right label.
         label_only_abstracts, rationalized_abstracts, selected_sentences, labelled_sentences = correct_counts
         scores: list[Any] = []
         for correct_abstracts in (label_only_abstracts, rationalized_abstracts):
@@ -179,10 +179,10 @@ class SciFact(AbstractsMode):
     def mismatches(
         self, gold: InputContent, predictions: InputContent, units: Sequence[Unit], table: UnitTable
     ) -> Iterator[str]:
-        """Yield a notice if gold has no evidence at all, and otherwise notices about different spellings.
+        """Yield a notice if gold has no evidence at all, or otherwise notices about different spellings.
 
-        These are about unknown labels in gold, and about ids of abstracts and sentence numbers with other spellings in
-        the predictions than in gold.
+        The latter concern unknown labels in gold, and ids of abstracts and sentence numbers that are spelled
+        differently in gold and in the predictions.
         """
         has_evidence = any(unit.gold.evidence for unit in units)
         if units and not has_evidence:
@@ -194,13 +194,13 @@ class SciFact(AbstractsMode):
         yield from document_notices(claims, (gold.name, predictions.name), "abstract")
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return how many claims, abstracts and evidence sentences gold has, and how many the predictions have.
+        """Return the numbers of claims, abstracts and evidence sentences in gold and in the predictions.
 
         The numbers of each file are pairs such as `((300, "claim"), (412, "abstract"), (520, "evidence sentence"))`.
         """
         totals = [int(total) for total in table.sums()]
         total_by_column = dict(zip(table.columns, totals))
-        claims = (len(gold), "claim")  # the files have the same claims, and other files cannot be scored
+        claims = (len(gold), "claim")  # both files have the same claims, or they could not be scored
         gold_abstracts = (total_by_column["relevant_abstracts"], "abstract")
         gold_sentences = (total_by_column["relevant_sentences"], "evidence sentence")
         predicted_abstracts = (total_by_column["retrieved_abstracts"], "abstract")
@@ -210,9 +210,9 @@ class SciFact(AbstractsMode):
     # ---- Scoring
 
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
-        """Return the row of each claim, as `row` computes it. Raises InputError, with the line of the claim.
+        """Return the row of each claim, as computed by `row`. Errors (InputError) name the line of the claim.
 
-        Claims are scored so quickly that no `progress` is shown.
+        `progress` is not used, because claims are scored quickly.
         """
         rows = []
         with reading.ErrorLocation() as location:
@@ -225,10 +225,10 @@ class SciFact(AbstractsMode):
     def row(self, unit: Unit) -> Row:
         """Return the counts of a claim in the order of the columns.
 
-        They are the relevant and the retrieved abstracts, the relevant and the retrieved sentences, the abstracts with
-        the right label and those also rationalized, the correct sentences, and the correct sentences of abstracts with
-        the right label. A sentence counts as often as it is listed. Raises InputError, with the abstract, if a
-        predicted sentence is in several gold sets.
+        The counts are the relevant and the retrieved abstracts, the relevant and the retrieved sentences, the abstracts
+        with the right label, the abstracts that are also rationalized, the correct sentences, and the correct sentences
+        of abstracts with the right label. A sentence counts as often as it is listed. Raises InputError, naming the
+        abstract, if a predicted sentence is in several gold sets.
         """
         sets_by_abstract = unit.gold.evidence
         entry_by_abstract = unit.prediction.evidence
@@ -310,7 +310,7 @@ class SciFact(AbstractsMode):
         return sentences
 
     def order_abstracts(self, gold: Iterable[str], predicted: Iterable[str]) -> Iterable[str]:
-        """Return the abstracts of gold: first the predicted ones, in the order of the prediction, then the others.
+        """Return the abstracts of gold, starting with the predicted abstracts in the order of the prediction.
 
         For example, the abstracts "1", "2" and "3" of gold and the predicted abstracts "3", "9" and "2" give "3", "2"
         and "1".
@@ -318,13 +318,13 @@ class SciFact(AbstractsMode):
         gold_abstracts = list(gold)
         distinct_gold_abstracts = frozenset(gold_abstracts)
         predicted_gold_abstracts = [abstract for abstract in predicted if abstract in distinct_gold_abstracts]
-        return dict.fromkeys(predicted_gold_abstracts + gold_abstracts)  # each one only once, at its first position
+        return dict.fromkeys(predicted_gold_abstracts + gold_abstracts)  # each abstract once, at its first position
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield the judged parts of a claim: its abstracts, their gold sets, and predicted sentences in no gold set.
 
-        The abstracts of gold come first. Predicted abstracts without evidence in gold follow. The parts are the same
-        for each measure.
+        The abstracts of gold come first, followed by predicted abstracts without evidence in gold. The parts are the
+        same for each measure.
         """
         sets_by_abstract = unit.gold.evidence
         entry_by_abstract = unit.prediction.evidence
@@ -340,8 +340,8 @@ def _parts_of_gold_abstract(
 ) -> Iterator[Part]:
     """Yield the parts of an abstract of gold: the abstract, its gold sets, and predicted sentences in no gold set.
 
-    A part is one of these together with its judgment and its faults.
-    `sets` are the gold sets of the abstract. `entry` is its prediction, or None if the abstract is not predicted.
+    Each part includes its judgment and its faults. `sets` are the gold sets of the abstract. `entry` is its prediction,
+    or None if the abstract is not predicted.
     """
     yield _abstract_part(abstract, sets, entry)
     predicted_keys: frozenset[Hashable] = frozenset()
@@ -407,7 +407,7 @@ def _part_of_gold_set(
 
 
 def judgment_of_set(predicted_count: int, sentence_count: int) -> str | None:
-    """Return how much of a gold set is predicted, in words: "complete", or "1 of 2 sentences".
+    """Return a description of how much of a gold set is predicted: "complete", or "1 of 2 sentences".
 
     `predicted_count` is the number of predicted sentences of the set, and `sentence_count` the number of all its
     sentences. Return None if no sentence is predicted.
@@ -432,7 +432,7 @@ def _unknown_label_notices(units: Sequence[Unit], gold_file: str) -> Iterator[st
 
 
 def _gold_labels(units: Iterable[Unit]) -> set[str]:
-    """Return the labels that the abstracts of some claims have in gold. Labels that are not texts are left out."""
+    """Return the gold labels of the abstracts of some claims. Labels that are not texts are left out."""
     labels: set[str] = set()
     for unit in units:
         for sets in unit.gold.evidence.values():
@@ -459,8 +459,8 @@ def _read_claims(source: Source, read_evidence: Callable[[object], Any]) -> list
     a malformed line.
     """
     claims = []
-    null_or_list_count = 0  # of lines whose evidence is null or an empty list
-    no_id: list[object] = []  # messages leave out a list in a place, and so name no claim
+    null_or_list_count = 0  # the number of lines whose evidence is null or an empty list
+    no_id: list[object] = []  # messages omit a list in a place, and thus the claim
     with reading.ErrorLocation() as location:
         for value in reading.json_lines(source, location):
             fields = reading.as_object(value, "the line")
@@ -488,7 +488,7 @@ def _parse_claim(fields: reading.Object, read_evidence: Callable[[object], Any])
                 location.place["abstract"] = abstract  # for errors of the next line
                 evidence[abstract] = read_evidence(entries)
     citations = fields.get("cited_doc_ids", UNSET)
-    # In SciFact each abstract of the evidence has a label, the claim as a whole has none.
+    # In SciFact, each abstract of the evidence has a label, but the claim as a whole does not.
     return Claim(claim_id, label=UNSET, evidence=evidence, citations=citations)
 
 
@@ -659,26 +659,27 @@ class _IdMismatch(NamedTuple):
         return next(claim_id for claim_id in self.gold_ids if as_key(claim_id) in self.missing_predictions)
 
     def missing_predictions_text(self) -> str:
-        """Return how many claims have no prediction, in words: `2 of 300 claims have none`."""
+        """Return a description of how many claims have no prediction: `2 of 300 claims have none`."""
         return f"{self.missing_predictions.total():,} of {number_with_noun(len(self.gold_ids), 'claim')} have none"
 
     def error_of_matching_by_id(self) -> InputError:
-        """Return the error for claims that are matched by id: the first prediction without a claim in gold.
+        """Return the error for claims matched by id, which names the first prediction without a claim in gold.
 
-        If each prediction has a claim, the error names the first claim without a prediction.
+        If every prediction has a claim, the error names the first claim without a prediction instead.
         """
         for position, claim_id in enumerate(self.predicted_ids):
             if as_key(claim_id) in self.extra_predictions:
-                # Both files may repeat an id; then gold has fewer claims with this id than there are predictions.
+                # If both files repeat an id, gold has fewer claims with this id than there are predictions.
                 return self._error_at(position, f"{self.gold_file} has no such claim (or fewer of them)")
         return self._error_of_missing_prediction()
 
     def error_of_matching_by_position(self) -> InputError:
-        """Return the error for claims that are matched by position: the first prediction with another id than gold.
+        """Return the error for claims matched by position, which names the first prediction whose id differs from gold.
 
-        If there is none before the end of the predictions, the error names the first claim without a prediction.
+        If there is no difference before the end of the predictions, the error names the first claim without a
+        prediction.
         """
-        position = self._first_different_position()  # the end of the shorter file if all ids up to there are equal
+        position = self._first_different_position()  # or the end of the shorter file if there is no difference
         predictions_end_here = position == len(self.predicted_ids)
         if predictions_end_here:
             return self._error_of_missing_prediction()
@@ -698,7 +699,7 @@ class _IdMismatch(NamedTuple):
         return min(len(self.gold_ids), len(self.predicted_ids))
 
     def _describe_different_ids(self, position: int) -> str:
-        """Return which ids both files have at a position, in words: `id 7 where gold.jsonl has 5`."""
+        """Return a description of the ids that the files have at a position: `id 7 where gold.jsonl has 5`."""
         problem = (
             f"id {quoted(self.predicted_ids[position])} where {self.gold_file} has {quoted(self.gold_ids[position])}"
         )
@@ -718,7 +719,7 @@ class _IdMismatch(NamedTuple):
         return InputError(problem, file=self.predictions_file, remedy=self.remedy())
 
     def remedy(self) -> str | None:
-        """Return advice to the user about the difference; None if no advice is known."""
+        """Return advice to the user about the difference, or None if no advice is known."""
         if self.is_other_order:
             return "the claims are those of gold in another order: --any-order matches them by id"
         gold_texts = Counter([str(claim_id) for claim_id in self.gold_ids])
@@ -781,8 +782,8 @@ def _judge_abstracts(
 ) -> list[AbstractVerdict]:
     """Return the verdict on each predicted abstract of a claim.
 
-    `sets_by_abstract` has the gold sets of the claim, and `entry_by_abstract` its predictions, both by abstract. Raises
-    InputError, with the abstract, if a predicted sentence is in several gold sets.
+    `sets_by_abstract` contains the gold sets of the claim, and `entry_by_abstract` contains its predictions. Raises
+    InputError, naming the abstract, if a predicted sentence is in several gold sets.
     """
     verdicts = []
     with reading.ErrorLocation() as location:
@@ -795,8 +796,8 @@ def _judge_abstracts(
 def _count_correct(verdicts: Iterable[AbstractVerdict]) -> tuple[int, int, int, int]:
     """Return the numbers of correct abstracts and sentences of a claim, such as (2, 1, 3, 3).
 
-    They are the abstracts with the right label, those of them that are rationalized, the correct sentences of all
-    abstracts, and the correct sentences of the abstracts with the right label.
+    The counts are the abstracts with the right label, the abstracts that are also rationalized, the correct sentences
+    of all abstracts, and the correct sentences of the abstracts with the right label.
     """
     abstract_count = 0
     rationalized_count = 0
@@ -841,7 +842,7 @@ def judge_abstract(sets: Sequence[LabelledSentences] | None, entry: LabelledSent
 def _first_contained_set(
     keys_of_sets: Iterable[frozenset[Hashable]], leading_keys: frozenset[Hashable]
 ) -> frozenset[Hashable] | None:
-    """Return the first gold set of an abstract that the leading predicted sentences contain; None if there is none.
+    """Return the first gold set of an abstract contained in the leading predicted sentences, or None if there is none.
 
     Only the leading sentences of a prediction count, usually the first three (`SENTENCE_CAP`). A set consists of keys
     of sentence numbers: texts that are the same for equal numbers, such as 2 and 2.0.
@@ -961,7 +962,7 @@ def _explain_sentences(
 
 
 def _outcome_of_sentence(key: Hashable, verdict: AbstractVerdict, missing_by_sentence: Mapping[Hashable, str]) -> str:
-    """Return whether a predicted sentence is correct, in words, and if not, why: "wrong: in no gold set".
+    """Return a description of whether a predicted sentence is correct, or why it is not: "wrong: in no gold set".
 
     `key` is the key of the sentence (`as_key`), and `verdict` the verdict on its abstract. `missing_by_sentence` says
     for each sentence of gold which sentences of its set are not predicted.
@@ -974,11 +975,11 @@ def _outcome_of_sentence(key: Hashable, verdict: AbstractVerdict, missing_by_sen
 
 
 def _missing_by_sentence(sets: Iterable[LabelledSentences], predicted_keys: frozenset[Hashable]) -> dict[Hashable, str]:
-    """Return for each sentence of the gold sets which sentences of its first set are not predicted: "{3, 4}".
+    """Return a text such as "{3, 4}" for each sentence of the gold sets: the unpredicted sentences of its first set.
 
-    They are given as text, by the key (`as_key`) of the sentence. The caller looks up only predicted sentences, so that
-    the missing ones are other sentences of the set. `predicted_keys` are the keys of the predicted sentences of the
-    abstract.
+    The texts are indexed by the key (`as_key`) of the sentence. The caller looks up only predicted sentences, so the
+    missing sentences are always other sentences of the set. `predicted_keys` are the keys of the predicted sentences of
+    the abstract.
     """
     missing_by_sentence: dict[Hashable, str] = {}
     for gold_set in sets:

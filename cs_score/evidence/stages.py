@@ -89,7 +89,7 @@ class Stage(Mode):
         with reading.ErrorLocation() as location:
             for value in reading.json_lines(source, location):
                 fields = reading.as_object(value, "the line")
-                location.place["claim"] = fields.get("id", [])  # a list is left out of messages
+                location.place["claim"] = fields.get("id", [])  # messages omit a list
                 claim_id = reading.identifier(fields, "id")
                 claims.append(GoldClaim(claim_id, _read_evidence(fields, self.read_gold_sets)))
         return claims
@@ -197,7 +197,7 @@ def _read_evidence(fields: reading.Object, read_document: Callable[[object], Any
     """Return the evidence of a line by document.
 
     `read_document` is a function that returns the evidence for a document, given its JSON value. Raises InputError,
-    with the document, for malformed evidence.
+    naming the document, for malformed evidence.
     """
     evidence_by_document = {}
     with reading.ErrorLocation() as location:
@@ -232,15 +232,15 @@ def _match_by_position(gold: InputContent, predictions: InputContent) -> list[Pr
 def _match_by_id(gold: InputContent, predictions: InputContent) -> list[Prediction]:
     """Return the predictions in the order of the claims of gold, matched by id.
 
-    Raises InputError if an id is repeated in one of the files, if a prediction has an id that gold does not have, or if
-    a claim of gold has no prediction.
+    Raises InputError if an id is repeated in one of the files, if a prediction has an id that is not in gold, or if a
+    claim of gold has no prediction.
     """
     gold_positions = _positions_by_id_key(gold)
     predicted_positions = _positions_by_id_key(predictions)
     for key, position in predicted_positions.items():
         if key not in gold_positions:
             raise _unknown_claim_error(gold, predictions, position)
-    _check_claim_counts(gold, predictions)  # with equal counts of claims, each claim of gold has a prediction
+    _check_claim_counts(gold, predictions)  # if the counts are equal, each claim of gold has a prediction
     return [predictions.content[predicted_positions[key]] for key in gold_positions]
 
 
@@ -253,7 +253,7 @@ def _unknown_claim_error(gold: InputContent, predictions: InputContent, position
 def _positions_by_id_key(claims_file: InputContent) -> dict[Hashable, int]:
     """Return the position of each claim of a file by the key of its id. Raises InputError for a repeated id.
 
-    A file has a claim on each line, so that the claim at position 0 is that of line 1.
+    A file has one claim per line, so the claim at position 0 is on line 1.
     """
     position_by_key: dict[Hashable, int] = {}
     for position, claim in enumerate(claims_file.content):
@@ -322,7 +322,7 @@ class Retrieval(Stage):
         return 1, int(hits_one), int(hits_all)
 
     def _gold_document_numbers(self, unit: Unit) -> set[int]:
-        """Return the ids of the documents of gold for a claim, as whole numbers: {11, 12}.
+        """Return the ids of the gold documents of a claim as whole numbers: {11, 12}.
 
         Raises InputError for an id that is not a whole number.
         """
@@ -330,9 +330,10 @@ class Retrieval(Stage):
             return {_document_number(document) for document in unit.gold.evidence}
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a claim: documents of gold, retrieved documents, and whether it is a hit.
+        """Yield the lines that explain a claim, with documents of gold, retrieved documents, and whether it is a hit.
 
-        It is a hit of one if at least one document of gold is retrieved, and a hit of all if all of them are.
+        A claim is a hit of one if at least one document of gold is retrieved, and a hit of all if all of them are
+        retrieved.
         """
         gold_numbers = self._gold_document_numbers(unit)
         _claim_count, hits_one, hits_all = row
@@ -362,7 +363,7 @@ class Retrieval(Stage):
 
 
 def _document_number(document: str) -> int:
-    """Return the id of a document as a number, such as 11 for "11". Raises InputError if it is no whole number."""
+    """Return the id of a document as a number, such as 11 for "11". Raises InputError if it is not a whole number."""
     try:
         return int(document)
     except ValueError:
@@ -420,9 +421,9 @@ class Rationale(Stage):
         return relevant_count, retrieved_count, correct_count
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a claim: the gold sets and the predicted sentences of each document.
+        """Yield the lines that explain a claim, with the gold sets and the predicted sentences of each document.
 
-        The counts in the `row` are not needed, since the sentences are compared again.
+        The counts in `row` are not needed, because the sentences are compared again.
         """
         sets_by_document = unit.gold.evidence
         sentences_by_document = unit.prediction.content
@@ -435,7 +436,7 @@ class Rationale(Stage):
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
         """Yield the judged parts of a claim: each gold set, then each predicted sentence that is in no gold set.
 
-        They are the same for every `measure`.
+        The parts are the same for every `measure`.
         """
         sets_by_document = unit.gold.evidence
         sentences_by_document = unit.prediction.content
@@ -503,10 +504,10 @@ def _read_sentences_of_entry(value: object) -> list[object]:
 
 
 def _are_correct(sets: Sequence[LabelledSentences], sentences: Sequence[object]) -> list[bool]:
-    """Return for each predicted sentence of a document whether it is correct: [True, False].
+    """Return a list such as [True, False] that tells whether each predicted sentence of a document is correct.
 
-    A sentence is correct if all sentences of the first gold set that contains it are predicted. A sentence that is in
-    no gold set is wrong. `sets` are the gold sets of the document.
+    A sentence is correct if all sentences of the first gold set that contains it are predicted. A sentence outside the
+    gold sets is wrong. `sets` are the gold sets of the document.
     """
     predicted_keys = sentence_keys(sentences)
     is_complete_by_key: dict[Hashable, bool] = {}
@@ -550,11 +551,11 @@ def _explain_sentences(sets: Sequence[LabelledSentences], sentences: Sequence[ob
 def _judge_gold_set(
     document: str, number: int, gold_set: LabelledSentences, predicted_keys: frozenset[Hashable]
 ) -> Part:
-    """Return a gold set of a document with its judgment: it is right if all of its sentences are predicted.
+    """Return a gold set of a document with its judgment. The set is right if all of its sentences are predicted.
 
-    Otherwise it has a fault: an incomplete rationale if some of its sentences are predicted, and a missed one if none
-    is. `number` is the number of the set in the document, from 1. `predicted_keys` are the keys (`as_key`) of the
-    predicted sentences of the document.
+    Otherwise, it has a fault, which is an incomplete rationale if some of its sentences are predicted, and a missed
+    rationale if none of them are. `number` is the number of the set in the document, from 1. `predicted_keys` are the
+    keys (`as_key`) of the predicted sentences of the document.
     """
     sentence_by_key = {as_key(sentence): sentence for sentence in gold_set.sentences}
     missing_sentences = [sentence for key, sentence in sentence_by_key.items() if key not in predicted_keys]
@@ -634,7 +635,7 @@ class Label(Stage):
     def formula(self, sums: Sequence[Any], divide: Divide) -> tuple[Any, ...]:
         """Return the accuracy, then precision, recall and F1 of each label, then two means of F1.
 
-        This is the order of the measures in `rows`, the rows of the report. `sums` are the cells of the confusion
+        The order is that of the measures in `rows`, the rows of the report. `sums` are the cells of the confusion
         table. `macro_f1` is the mean over the labels that occur in gold or in the predictions. `macro_f1_without_nei`
         is the mean over the two labels other than NOT_ENOUGH_INFO.
         """
@@ -649,8 +650,8 @@ class Label(Stage):
             f1_values.append(f1)
         macro_f1 = _mean_f1(f1_values, _count_labels_that_occur(counts_of_labels), divide)
         f1_values_without_nei = [f1 for label, f1 in zip(LABELS, f1_values) if label != NOT_ENOUGH_INFO]
-        # The number of labels in the second mean. `divide` needs an array if the sums are arrays: adding zeros of their
-        # shape makes an array of twos.
+        # The number of labels in the second mean. `divide` needs an array if the sums are arrays, so zeros of the same
+        # shape are added to obtain an array of twos.
         two_labels = 2 + 0 * document_count
         return *scores, macro_f1, _mean_f1(f1_values_without_nei, two_labels, divide)
 
@@ -716,9 +717,9 @@ class Label(Stage):
             yield LabelsOfDocument(document, gold_label, predicted_label)
 
     def _gold_label(self, unit: Unit, document: str) -> str:
-        """Return the label of a document in gold: the label of its evidence sets, or NOT_ENOUGH_INFO if it has none.
+        """Return the gold label of a document: the label of its evidence sets, or NOT_ENOUGH_INFO if there are none.
 
-        Raises InputError, with the gold file and the claim, for a label other than the three known ones.
+        Raises InputError, naming the gold file and the claim, if the label is not one of the three known labels.
         """
         sets = unit.gold.evidence.get(document)
         label = sets[0].label if sets else NOT_ENOUGH_INFO  # all sets of a document have the same label
@@ -728,9 +729,9 @@ class Label(Stage):
         return str(label)
 
     def explain_unit(self, unit: Unit, row: Row) -> Iterator[str]:
-        """Yield the lines that explain a claim: the label of each predicted document, and whether it is correct.
+        """Yield the lines that explain a claim, with the label of each predicted document and whether it is correct.
 
-        The counts in the `row` are not needed.
+        The counts in `row` are not used.
         """
         yield f"claim {short_text(unit.id)}"
         for labels in self._labels_of_documents(unit):
@@ -740,9 +741,10 @@ class Label(Stage):
             yield "  no document is predicted, so nothing counts"
 
     def parts(self, unit: Unit, measure: str) -> Iterator[Part]:
-        """Yield the label of each predicted document of a claim, with a fault if it is wrong, for every measure.
+        """Yield the label of each predicted document of a claim, with a fault if the label is wrong.
 
-        The value of the part is the document, and its judgment is the predicted label.
+        The value of each part is the document, and its judgment is the predicted label. The parts do not depend on
+        `measure`.
         """
         for labels in self._labels_of_documents(unit):
             document = labels.document
@@ -760,9 +762,10 @@ class Label(Stage):
         return self.prediction_to_json(Prediction(unit.prediction.id, labels))
 
     def further_table(self, sums: Sequence[float]) -> list[tuple[str, ...]]:
-        """Return the confusion table of all documents as rows of text, its heading first.
+        """Return the confusion table of all documents as rows of text, starting with the heading.
 
-        `sums` has the cells of the table, row by row: the number of documents with a label in gold and a predicted one.
+        `sums` contains the cells of the table, row by row. A cell is the number of documents with a given gold label
+        and a given predicted label.
         """
         table: list[tuple[str, ...]] = [("gold \\ predicted", *LABELS)]
         for position, label in enumerate(LABELS):
@@ -789,7 +792,7 @@ def _count_by_label(sums: Sequence[Any]) -> list[LabelCounts]:
 def _count_labels_that_occur(counts_of_labels: Iterable[LabelCounts]) -> Any:
     """Return the number of labels with a document in gold or in the predictions.
 
-    For resamples of the claims, counts are arrays with a number for each resample, and so is the returned number.
+    If the claims are resampled, the counts are arrays with a number for each resample, and the result is an array, too.
     """
     label_count: Any = 0
     for counts in counts_of_labels:
@@ -810,15 +813,15 @@ def _row_of_table(sums: Sequence[Any], position: int) -> Sequence[Any]:
 def _mean_f1(f1s: Sequence[Any], label_count: Any, divide: Divide) -> Any:
     """Return the sum of the F1 values of labels, divided by `label_count`.
 
-    The values are numbers, arrays or ratios. If they are ratios, the mean is a ratio, too, with the denominator
-    `label_count`. An F1 of 0 / 0 counts as 0.
+    The values are numbers, arrays or ratios. For ratios, the mean is also a ratio, with the denominator `label_count`.
+    An F1 of 0 / 0 counts as 0.
     """
     if not isinstance(f1s[0], Ratio):
         return divide(sum(f1s), label_count)
     quotients = []
     for f1 in f1s:
         is_undefined = f1.denominator == 0  # a truth value, or an array of them
-        # True counts as 1: where F1 is 0 / 0, the denominator becomes 1, so that the quotient is 0.
+        # True counts as 1. If F1 is 0 / 0, the denominator becomes 1, so the quotient is 0.
         denominator = f1.denominator + is_undefined
         quotients.append(f1.numerator / denominator)
     return Ratio(sum(quotients), label_count)

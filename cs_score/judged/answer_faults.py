@@ -1,5 +1,5 @@
 """Find the faults of the answers of a unit, such as wrong answers and missed classes, and correct them.
-A unit is a question, claim or topic. Its answers are lines of a run. It wants an answer for each of its equivalence
+A unit is a question, claim or topic. Its answers are lines of a run. It requires an answer for each of its equivalence
 classes, which hold answers that mean the same.
 """
 
@@ -37,9 +37,9 @@ def fault_kinds_of(policy: LabelPolicy) -> tuple[str, ...]:
 def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
     """Yield the answers of a unit that are not ignored, then its equivalence classes, each with its faults.
 
-    `judgments` are the answers of the run with their labels and values. A unit may want more answers than its
-    assessments have classes: three answers, for example, but there are only the classes Paris and Rome. If the third
-    answer is missing, a last part, which names no class, has the fault.
+    `judgments` are the answers of the run with their labels and values. A unit may require more answers than there are
+    classes in its assessments, for example, three answers if the only classes are Paris and Rome. If the third answer
+    is missing, a final part without a class name has the fault.
     """
     for judgment in judgments:
         is_ignored = judgment.value is None
@@ -49,9 +49,9 @@ def parts_of(judgments: Sequence[JudgedLine], gold: UnitGold) -> Iterator[Part]:
 
 
 def _answer_part(judgment: JudgedLine) -> Part:
-    """Return a part of the explanation of a unit: an answer with its judgment, such as "CORRECT, right", and its fault.
+    """Return an answer of a unit with its judgment, such as "CORRECT, right", and its fault, if any.
 
-    A right answer has no fault. Ignored answers have no part: the value of the judged line must be 0, 0.5 or 1.
+    The answer must not be ignored, so the value of the judged line is 0, 0.5 or 1. A right answer has no fault.
     """
     return Part(
         noun="answer",
@@ -65,8 +65,8 @@ def _answer_part(judgment: JudgedLine) -> Part:
 def _class_parts(classes_found: frozenset[str], gold: UnitGold) -> Iterator[Part]:
     """Yield each equivalence class of a unit, which is right if an answer finds it.
 
-    A unit may want more answers than it has classes. If such answers are missing, a last part without a name stands for
-    them.
+    A unit may require more answers than it has classes. If any of these additional answers are missing, they are
+    represented by a final part without a name.
     """
     fault_by_class = {fault.part: fault for fault in _faults_of_missed_classes(classes_found, gold)}
     for name in weight_by_class(gold):
@@ -74,13 +74,13 @@ def _class_parts(classes_found: frozenset[str], gold: UnitGold) -> Iterator[Part
             yield Part(noun="class", value=name, is_right=True, judgment="found")
         else:
             yield _missed_class_part(name, fault_by_class.get(name))
-    fault_without_class = fault_by_class.get(None)  # of answers that are wanted in addition to the known classes
+    fault_without_class = fault_by_class.get(None)  # for answers that are required in addition to the known classes
     if fault_without_class is not None:
         yield _missed_class_part(None, fault_without_class)
 
 
 def _missed_class_part(class_name: str | None, fault: Fault | None) -> Part:
-    """Return an equivalence class that no answer finds, with its fault; it has none if the unit does not want it."""
+    """Return an equivalence class that no answer finds, with its fault if the unit requires the class."""
     faults = () if fault is None else (fault,)
     return Part(noun="class", value=class_name, is_right=False, judgment=None, faults=faults)
 
@@ -129,13 +129,13 @@ def _classes_found(judgments: Iterable[JudgedLine]) -> frozenset[str]:
 
 
 def _faults_of_missed_classes(classes_found: frozenset[str], gold: UnitGold) -> Iterator[Fault]:
-    """Yield a fault for each class that a unit wants and no answer finds, in the order of the assessments.
+    """Yield a fault for each required class that no answer finds, in the order of the assessments.
 
-    A unit may want fewer answers than it has classes. There are then only as many faults as answers are missing. It may
-    also want more answers than it has classes. A last fault, which names no class, then says how many of these further
-    answers are missing.
+    If a unit requires fewer answers than it has classes, there are only as many faults as missing answers. If it
+    requires more answers than it has classes, a final fault without a class name gives the number of additional answers
+    that are missing.
     """
-    # The class of a whole unit has an empty name. It is no class to find.
+    # The class of a whole unit has an empty name and is not a class to be found.
     missed_classes = [name for name in weight_by_class(gold) if name and name not in classes_found]
     missing_answer_count = _count_missing_answers(len(missed_classes), len(classes_found), gold)
     for name in missed_classes[:missing_answer_count]:
@@ -147,9 +147,9 @@ def _faults_of_missed_classes(classes_found: frozenset[str], gold: UnitGold) -> 
 
 
 def _count_missing_answers(missed_class_count: int, found_class_count: int, gold: UnitGold) -> int:
-    """Return how many answers a unit wants in addition to the classes that its answers find.
+    """Return how many answers a unit requires in addition to the classes that its answers find.
 
-    A unit whose classes have weights wants exactly its classes.
+    A unit whose classes have weights requires exactly these classes.
     """
     if gold.rules.has_weight_column:
         return missed_class_count
@@ -173,19 +173,19 @@ def _accepted_answer(class_name: str, gold: UnitGold) -> dict[str, Any]:
 
 
 def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold: UnitGold) -> list[LabelledLine]:
-    """Return the lines of a run for a unit, with these faults of the lines corrected.
+    """Return the lines of a run for a unit after correcting these faults.
 
-    Wrong answers, duplicates and unassessed answers are left out. A half right answer gets the label of a right answer.
-    For each missed class, a new line with this label is added at the end. An analysis corrects several kinds of faults
-    one after the other. All lines that an earlier correction has added have the number 0. They are kept as they are.
+    Wrong answers, duplicates and unassessed answers are removed. A half right answer is given the label of a right
+    answer. For each missed class, a new line with this label is added at the end. An analysis corrects several kinds of
+    faults one after the other. Lines added by an earlier correction have the number 0, and are left unchanged.
     """
     new_lines = []
-    kind_by_number: dict[object, str] = {}  # of the fault of a line, by the number of the line
+    kind_by_number: dict[object, str] = {}  # the kind of fault of each line, by the number of the line
     for fault in faults:
-        line_number = fault.part  # for a missed class, the name of the class
+        line_number = fault.part  # or the name of the class if it was missed
         if fault.kind == MISSED_CLASS:
             new_lines += _lines_for_missed_class(fault)
-        elif line_number != 0:  # lines that an earlier correction has added are right
+        elif line_number != 0:  # lines added by an earlier correction are right
             kind_by_number[line_number] = fault.kind
     return _apply_corrections(lines, kind_by_number, gold) + _add_right_labels(new_lines, lines, gold)
 
@@ -193,9 +193,10 @@ def corrected_lines(lines: Sequence[LabelledLine], faults: Iterable[Fault], gold
 def _apply_corrections(
     lines: Iterable[LabelledLine], kind_by_number: Mapping[object, str], gold: UnitGold
 ) -> list[LabelledLine]:
-    """Leave out the wrong lines among the lines of a run for a unit, make half right lines right, and return the rest.
+    """Return the lines of a run for a unit without the wrong lines, and with half right lines made right.
 
-    `kind_by_number` has the kind of the fault of a line by its number, such as {7: "half"}. Other lines are right.
+    `kind_by_number` maps the number of each line with a fault to the kind of fault, such as {7: "half"}. All other
+    lines are right.
     """
     corrected = []
     for line in lines:
@@ -222,12 +223,13 @@ def _add_right_labels(
 
 
 def _judged_class(line: LabelledLine, gold: UnitGold) -> str:
-    """Return the name of the equivalence class that a line of a run or its assessment gives.
+    """Return the name of the equivalence class that is given by a line of a run or by its assessment.
 
-    The name is empty if neither of them gives one. An assessment of the line has the same answer. It also has the same
-    evidence, unless the rules match lines by their answers alone (the key "answer").
+    The name is empty if neither the line nor its assessment gives a class. The assessment of a line has the same answer
+    and the same evidence, but the evidence is ignored if the rules match lines by their answers alone (the key
+    "answer").
     """
-    if line.class_name or gold.rules.run_has_labels:  # lines with labels of their own have no assessments
+    if line.class_name or gold.rules.run_has_labels:  # lines with their own labels have no assessments
         return line.class_name
     is_answer_enough = gold.rules.key == "answer"
     for assessment in gold.lines:
@@ -241,8 +243,8 @@ def _judged_class(line: LabelledLine, gold: UnitGold) -> str:
 def _lines_for_missed_class(fault: Fault) -> list[LabelledLine]:
     """Return new lines of a run, still without a label, that correct the fault of a missed class.
 
-    If the fault names a class as its part, there is one line. Otherwise the part is None, and the fault says how many
-    further answers the unit wants. There is a line for each of them.
+    If the part of the fault is the name of a class, one line is returned. Otherwise, the part is None, and the fault
+    gives the number of additional answers that the unit requires. A line is returned for each of these answers.
     """
     names_class = isinstance(fault.part, str)
     if names_class:

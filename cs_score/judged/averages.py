@@ -26,7 +26,7 @@ def measures_of_sums(sums: UnitCount, divide: Divide) -> tuple[Any, ...]:
 
     `sums` holds the sum of each count over all units. A sum is a number, or an array with one sum for each resample.
     Micro averages divide sums over all answers. Macro averages are means over the units that want an answer. `divide`
-    divides two sums and returns 0 for 0/0. It may instead return both of them as a `Ratio` that is divided later.
+    divides one sum by another and returns 0 for 0/0. It may also return both sums as a `Ratio`, to be divided later.
     """
     # The sum of a count that is 1 or 0 for each unit is a number of units.
     wanting_units = sums.is_wanting
@@ -48,7 +48,7 @@ def _micro_f1(sums: UnitCount, divide: Divide) -> Any:
 
     A `Ratio` keeps a numerator and a denominator, to be divided later. The mean is a `Ratio` if `divide` returns one:
     the caller then needs the numerator and the denominator that each unit contributes. If precision and recall have the
-    same numerator, `f1` computes them: F1 = 2 right / (answered + wanted). The numerators differ if classes have
+    same numerator, `f1` computes the `Ratio`: F1 = 2 right / (answered + wanted). The numerators differ if classes have
     weights or if duplicates count as right.
     """
     precision = divide(sums.right, sums.answered)
@@ -71,9 +71,9 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
         to the numerator    2 (a r_u + c^2 w f_u) / (a + c w)
         to the denominator  a_u + c w_u
 
-    The quotient of both sums is F1: since c f = r, the numerators add up to 2 (a r + c w r) / (a + c w) = 2 r. The
-    numerator is chosen so that a small change of a unit changes the quotient as much as it changes F1 (it is the linear
-    part of F1).
+    The quotient of the two sums is F1: since c f = r, the numerators add up to 2 (a r + c w r) / (a + c w) = 2 r. The
+    numerator is chosen so that a small change in a unit changes the quotient by as much as it changes F1. In other
+    words, it is the linear part of F1.
     """
     # In the formula these are r_u, a_u, f_u and w_u: (units, ...)
     right_counts = np.asarray(counts.right, np.float64)
@@ -81,7 +81,7 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
     found_weights = np.asarray(counts.found, np.float64)
     wanted_weights = np.asarray(counts.wanted, np.float64)
 
-    # In the formula these are a, w and c, without the axis of the units: (...)
+    # In the formula these are a, w and c. They do not have the axis of the units: (...)
     sum_of_answered = _sum_over_units(answer_counts)
     sum_of_wanted = _sum_over_units(wanted_weights)
     right_per_found = _right_per_found(_sum_over_units(right_counts), _sum_over_units(found_weights))
@@ -96,10 +96,10 @@ def _ratio_of_micro_f1(counts: Any) -> Ratio:
 
 
 def _right_per_found(sum_of_right: Any, sum_of_found: Any) -> Any:
-    """Return the factor c = r / f by which weights of classes are multiplied, so that micro recall has numerator r.
+    """Return the factor c = r / f that scales the weights of classes so that micro recall has the numerator r.
 
     The arguments are r, the sum of right answers, and f, the sum of the weights of the classes found. The factor is an
-    array of the same shape. It is 1 where nothing is right or nothing is found, since F1 is then 0 with any factor.
+    array of the same shape. It is 1 where nothing is right or nothing is found, since F1 is 0 there with any factor.
     """
     has_quotient = (sum_of_right > 0) & (sum_of_found > 0)
     dividend = np.where(has_quotient, sum_of_right, 1.0)

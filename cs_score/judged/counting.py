@@ -23,11 +23,12 @@ Key: TypeAlias = Literal["answer", "answer+evidence", "unit"]
 
 
 class Rules(Record):
-    """The rules for judging lines: the value of each label, and the key by which answers are matched to assessments.
+    """The rules for judging lines: the value of each label and the key by which answers are matched to assessments.
 
-    `key` is None if the lines of the run have labels of their own. `file` is the name of the file that holds the
-    labels. `has_wanted_column` says whether it has a column with the number of answers that a unit wants, and
-    `has_weight_column` whether it has a column with weights of classes. `accepted_label` is a label that counts 1.
+    `key` is None if the lines of the run have labels of their own. `file` is the name of the file that contains the
+    labels. `has_wanted_column` says whether this file has a column with the number of answers that a unit wants, and
+    `has_weight_column` whether it has a column with the weights of classes. `accepted_label` is a label with the value
+    1.
     """
 
     value_by_label: Mapping[str, Value]
@@ -62,7 +63,7 @@ class JudgedLine(NamedTuple):
     """A line of a run with its label and its value: 1 for right, 0.5 for half right, 0 for wrong.
 
     `label` is the label of the line's assessment, or `UNASSESSED` if nobody has assessed the line. If another line of
-    the unit counts for the same equivalence class (answers that mean the same), `label` is `DUPLICATE` and
+    the unit counts for the same equivalence class (answers with the same meaning), `label` is `DUPLICATE` and
     `better_line` is that other line. `value` is None if the line is ignored. `class_name` is None for an unassessed
     line. `assessment` is None for an unassessed line, and for every line of a run that has labels of its own.
     """
@@ -84,8 +85,8 @@ class UnitCount(NamedTuple):
     """The counts of a unit, from which the measures are computed.
 
     `right` is the sum of the values of the answers, and `answered` the number of answers that are not ignored. `found`
-    and `wanted` are numbers of equivalence classes (answers that mean the same), or the sums of their weights; recall
-    is `found` divided by `wanted`. `is_wanting` is 1 if the unit wants an answer, `is_answered` is 1 if it has one, and
+    and `wanted` are numbers of equivalence classes (answers with the same meaning), or sums of their weights; recall is
+    `found` divided by `wanted`. `is_wanting` is 1 if the unit wants an answer, `is_answered` is 1 if it has one, and
     `units` is always 1, so that the sums of these fields count units. The last six fields count lines of the run.
     """
 
@@ -142,10 +143,10 @@ def _check_agreement(earlier: LabelledLine, later: LabelledLine, gold: UnitGold,
 
 
 def _contradiction(earlier: LabelledLine, later: LabelledLine, key: Key) -> str:
-    """Return in words how an assessment differs from an earlier assessment with the same key.
+    """Return a description of how an assessment differs from an earlier assessment with the same key.
 
     An example is "label 'WRONG', where line 3 says 'CORRECT'". The text is empty if both have the same label and class.
-    With the key "unit" all answers of a unit are of one class, so that names of classes are not compared.
+    With the key "unit", all answers of a unit belong to the same class, so class names are not compared.
     """
     if earlier.label != later.label:
         return f"label {quoted(later.label)}, where line {earlier.number} says {quoted(earlier.label)}"
@@ -196,7 +197,7 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
     """Return the lines of a run for a unit with their labels and values, the highest confidence first.
 
     Lines of equal confidence keep the order of the file. If several lines are right about the same equivalence class
-    (answers that mean the same), only the best one counts for it, and the others are duplicates. Raises InputError if
+    (answers with the same meaning), only the best of them counts, and the others are duplicates. Raises InputError if
     assessments of the unit contradict each other.
     """
     assessment_by_key: dict[object, LabelledLine] = {}  # remains empty if the lines of the run have labels
@@ -204,7 +205,7 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
         assessment_by_key = index_assessments(gold, gold.rules.key)
     sorted_lines = sorted(lines, key=_confidence_of_line, reverse=True)
     judgments = [_judge_line(line, gold.rules, assessment_by_key) for line in sorted_lines]
-    if len(judgments) < 2:  # the usual case of many runs, in which nothing can be a duplicate
+    if len(judgments) < 2:  # the usual case in many runs; a single line cannot be a duplicate
         return judgments
     return _mark_duplicates(judgments, gold.rules.value_by_label[DUPLICATE])
 
@@ -212,8 +213,8 @@ def judge_lines(lines: Sequence[LabelledLine], gold: UnitGold) -> list[JudgedLin
 def _judge_line(line: LabelledLine, rules: Rules, assessment_by_key: Mapping[object, LabelledLine]) -> JudgedLine:
     """Return a line of a run with its label and its value, as if it were the only line of its unit.
 
-    A line that has a label of its own keeps it. This is the case for every line of a run without assessments, and for
-    lines that an analysis has corrected. Any other line gets the label of its assessment, or `UNASSESSED` if it has no
+    A line with its own label keeps that label. This applies to every line of a run without assessments, and to lines
+    that an analysis has corrected. Any other line gets the label of its assessment, or `UNASSESSED` if it has no
     assessment.
     """
     match_columns = rules.key  # such as "answer+evidence"; None if lines of runs have labels of their own
@@ -296,9 +297,9 @@ _LARGEST_ROUNDING_ERROR: Final = 1e-9
 def weight_by_class(gold: UnitGold) -> dict[str, float]:
     """Return the weight of each equivalence class of a unit, by the name of the class, such as `{"Paris": 1.0}`.
 
-    A class has weight 1 if no assessment gives it a weight. If an assessment names a class, the unit has this class,
-    whatever the label of the assessment is. An answer without a class name is a class of its own if its label counts
-    more than 0. Raises InputError if two assessments give a class different weights.
+    A class has weight 1 if no assessment gives it a weight. A class that an assessment names belongs to the unit,
+    whatever the label of the assessment. An answer without a class name forms a class of its own if the value of its
+    label is greater than 0. Raises InputError if two assessments give a class different weights.
     """
     weight_by_name: dict[str, float | None] = {}
     for line in gold.lines:
@@ -327,7 +328,7 @@ def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
     This holds if the assessment names a class, or if its label makes an answer right or partly right. It always holds
     if answers are matched to assessments by their unit alone (the key is "unit").
     """
-    if rules.key == "unit":  # all answers of a unit are of one class, even the wrong ones
+    if rules.key == "unit":  # all answers of a unit belong to one class, even the wrong ones
         return True
     is_right_or_partly_right = bool(rules.value_by_label[assessment.label])  # 1 or 0.5, not 0 or None
     return bool(assessment.class_name) or is_right_or_partly_right
@@ -336,9 +337,10 @@ def _has_wanted_class(assessment: LabelledLine, rules: Rules) -> bool:
 def recall_divisor(gold: UnitGold, weights: Mapping[str, float]) -> float:
     """Return the divisor of recall: the number of answers that a unit wants, or the sum of the weights of its classes.
 
-    `weights` holds the weight of each class, from `weight_by_class`. If the file has a column `wanted`, its number is
-    returned. Without this column a unit wants one answer if its classes are not known in advance. There are two such
-    cases: the lines of the run have labels, or assessments belong to a whole unit (the key is "unit").
+    `weights` holds the weight of each class, from `weight_by_class`. If the file has a column `wanted`, the number in
+    that column is returned. Otherwise the divisor is the sum of the weights if the classes of the unit are known in
+    advance, and 1 if they are not. They are not known if the lines of the run have labels, or if assessments apply to a
+    whole unit (the key is "unit").
     """
     if gold.wanted_count is not None:
         return gold.wanted_count
@@ -351,9 +353,9 @@ def recall_divisor(gold: UnitGold, weights: Mapping[str, float]) -> float:
 class _LineCount(NamedTuple):
     """The contribution of a line to the counts of its unit.
 
-    `found_weight` is the weight of the class that the line finds, or 0 if it finds none. `reserved_label` is one of the
-    labels that cs-score gives itself, `UNASSESSED` or `DUPLICATE`. It is empty for a line whose label comes from a
-    file.
+    `found_weight` is the weight of the class that the line finds, or 0 if it does not find one. `reserved_label` is
+    `UNASSESSED` or `DUPLICATE`, the labels that cs-score itself assigns. It is empty for a line whose label comes from
+    a file.
     """
 
     value: Value
@@ -362,7 +364,7 @@ class _LineCount(NamedTuple):
 
 
 def count_unit(judgments: Sequence[JudgedLine], gold: UnitGold) -> UnitCount:
-    """Return the counts of a unit, given its judged lines in the order of their confidence, the highest first.
+    """Return the counts of a unit, given its judged lines sorted by confidence, the highest first.
 
     Raises InputError if the lines find more answers than the unit wants.
     """
@@ -396,10 +398,10 @@ def _count_line(judgment: JudgedLine, weights: Mapping[str, float]) -> _LineCoun
 
 
 def _add_up(line_counts: Sequence[_LineCount], wanted: float) -> UnitCount:
-    """Return the counts of a unit, given the contributions of its lines in the order of their confidence.
+    """Return the counts of a unit, given the contributions of its lines sorted by confidence, the highest first.
 
-    `wanted` is the number of classes that the unit wants, or the sum of their weights. If it is 0, precision, recall
-    and F1 of the unit are 0, so that the unit adds nothing to macro averages.
+    `wanted` is the number of answers that the unit wants, or the sum of the weights of its classes. If it is 0, the
+    precision, recall and F1 of the unit are 0, so the unit adds nothing to macro averages.
     """
     # The value of an ignored line is None. UNASSESSED and DUPLICATE are the reserved labels.
     values = [line_count.value for line_count in line_counts if line_count.value is not None]
@@ -459,8 +461,8 @@ def _sum_of_precisions(values: Iterable[float]) -> float:
 def key_of_counts(lines: Sequence[LabelledLine], gold: UnitGold) -> object:
     """Return a key for a unit with a single answer; units with the same key have the same counts.
 
-    The counts are then computed only once for all these units. The key is a tuple of the values on which the counts
-    depend. `lines` are the answers of a run for the unit. Return None for a unit with more than one answer or
+    The key allows the counts to be computed only once for all these units. It is a tuple of the values on which the
+    counts depend. `lines` are the answers of a run for the unit. Returns None for a unit with more than one answer or
     assessment, since hardly any other unit would have the same key.
     """
     if len(lines) > 1 or len(gold.lines) > 1:

@@ -119,11 +119,11 @@ class _Reader:
     # ---- Rows
 
     def read_rows(self) -> None:
-        """Collect all rows of the table. Raises InputError with the line for a cell that is malformed.
+        """Collect all rows of the table. Raises InputError with the line number if a cell is malformed.
 
-        A table may have a million rows. Equal texts therefore share one object, which saves a third of the memory. No
-        function is called for an empty cell or for a number that was read before, because a call for each cell would
-        double the time.
+        A table may have a million rows. Equal texts therefore share one object, which saves a third of the memory.
+        Empty cells and numbers that were read before are handled without a function call, because a call for each cell
+        would double the time.
         """
         shared_texts = _SharedTexts()
         for line_number, cells, group_cells in self._table.rows():
@@ -198,10 +198,10 @@ class _Reader:
         return weight
 
     def _read_confidence(self, line_number: int, cell: str) -> float:
-        """Return the confidence, read from a cell in the line with this number, and keep it for later equal cells.
+        """Return the confidence in a cell of the line with this number, and keep it for later cells with the same text.
 
-        `read_rows` looks up kept confidences, so that this method is called only for a new cell. Raises InputError if
-        the cell holds no number.
+        `read_rows` looks up kept confidences itself, so this method is called only for new texts. Raises InputError if
+        the cell is not a number.
         """
         confidence = self._read_number(line_number, "confidence", cell)
         if len(self._confidence_by_cell) < _MOST_SHARED:
@@ -226,7 +226,7 @@ class _Reader:
         """Raise InputError, with the first such line, if a line that was read lacks a label.
 
         Either all lines or no lines may have a label. If `needs_label` is true, all lines must have one. A table
-        without a column of labels is accepted even then, because `pairing` reports it with a better message.
+        without a column of labels is accepted all the same, because `pairing` reports it with a better message.
         """
         should_have_labels = self._has_some_label() or (needs_label and self._has_column("label"))
         has_line_without_label = "" in self._count_by_label
@@ -251,7 +251,7 @@ class _Reader:
                 yield from lines
 
     def judged_file(self) -> JudgedFile:
-        """Return the content of the file, once its rows are read."""
+        """Return the content of the file. Its rows must have been read before."""
         count_by_label = {label: count for label, count in self._count_by_label.items() if label}
         return JudgedFile(
             name=self._table.name,
@@ -267,8 +267,8 @@ class _Reader:
     def _filled_columns(self) -> frozenset[str]:
         """Return the columns with a meaning, such as "label", in which at least one cell is not empty.
 
-        Only the columns that scoring asks about are considered. Lines are searched only for columns that the table has,
-        and usually the first line already has a filled cell.
+        Only the columns that scoring needs to know about are considered. Lines are searched only for columns that exist
+        in the table, and the search usually ends at the first line.
         """
         has_filled_cell_by_column = {
             "label": self._has_some_label(),

@@ -45,11 +45,11 @@ def check_labelled_run(run: JudgedFile, label_heading: str) -> None:
 
 
 def check_assessments_and_run(assessments: JudgedFile, run: JudgedFile, label_heading: str) -> None:
-    """Raise an error if assessments and run are swapped, or have columns that exclude each other.
+    """Raise an error if assessments and run are swapped, or if they have columns that exclude each other.
 
     The user names the assessments with --gold and the run with --predictions. `label_heading` is the heading of the
-    column of labels, such as "verdict". Raises UsageError for swapped files, and InputError for a file that has to be
-    changed.
+    column of labels, such as "verdict". Raises UsageError if the files are swapped, and InputError if one of them must
+    be changed.
     """
     if "label" not in assessments.filled_columns:
         if "label" in run.filled_columns:
@@ -110,7 +110,7 @@ def drop_repeated_answers(lines_by_unit: LinesByUnit, file: str) -> DistinctAnsw
 def _distinct_lines_of_units(lines_by_unit: LinesByUnit, file: str) -> dict[str, Sequence[LabelledLine]]:
     """Return the distinct lines of each unit that repeats a line. Units without repeated lines are left out.
 
-    Raises InputError if a repeated line has another label than the first one.
+    Raises InputError if a repeated line and its first occurrence have different labels.
     """
     distinct_lines_by_unit: dict[str, Sequence[LabelledLine]] = {}
     for unit, lines in lines_by_unit.items():
@@ -155,11 +155,11 @@ def pair_with_assessments(
 def pair_labelled_answers(
     run: JudgedFile, lines_by_unit: LinesByUnit, answers_by_unit: LinesByUnit, rules: Rules
 ) -> Iterator[PairedUnit]:
-    """Yield the id, the gold and the answers of each unit of a file of runs whose lines have labels of their own.
+    """Yield the id, the gold and the answers of each unit in a file of runs whose lines have labels.
 
     `lines_by_unit` holds the lines of all runs of the file, and `answers_by_unit` the lines of the run that is scored.
-    The gold has no assessments. It only says how many answers the unit wants, and names its groups. Units without
-    answers of the scored run are yielded, too.
+    The gold contains no assessments. It only says how many answers the unit wants and which groups it belongs to. Units
+    that the scored run does not answer are also yielded.
     """
     for unit in lines_by_unit:
         yield unit, _gold_of_unit(unit, (), run, rules), answers_by_unit.get(unit, ())
@@ -196,8 +196,8 @@ def notices_of_unread_columns(assessments: JudgedFile, run: JudgedFile) -> list[
 def notices_of_unused_answers(answers: DistinctAnswers, assessed_units: Container[str]) -> list[str]:
     """Return up to two notices about answers that are not scored.
 
-    One is about answers for units that have no assessments, the other about repeated answers. `assessed_units` are the
-    ids of the units with assessments.
+    One notice is about answers for units without assessments, the other is about repeated answers. `assessed_units` are
+    the ids of the units with assessments.
     """
     notices = []
     unassessed_units = [unit for unit in answers.lines_by_unit if unit not in assessed_units]

@@ -157,7 +157,7 @@ class Pool(Mode):
         return "micro-r" if _has_single_answers(units, table) else "micro-f1"
 
     def head(self, units: Sequence[Unit], table: UnitTable) -> Iterator[str]:
-        """Yield the sentences above the scores, which say how answers were counted and how the files were joined."""
+        """Yield the sentences above the scores that say how answers were counted and how the files were joined."""
         totals: Any = UnitCount._make(table.sums())
         yield _answer_count_sentence(totals, len(units))
         if not units:
@@ -165,7 +165,8 @@ class Pool(Mode):
         join_sentence = _sentence_on_join(units[0].gold.rules)  # all units have the same rules
         if join_sentence is not None:
             yield join_sentence
-        # A unit wants an answer if it has a class or if its gold says so. It counts 1 in this sum, and others count 0.
+        # A unit wants an answer if it has a class or if its gold says so. Such units count as 1 in this sum, all others
+        # as 0.
         wanting_unit_count = int(totals.is_wanting)
         other_unit_count = len(units) - wanting_unit_count
         if other_unit_count:
@@ -175,9 +176,9 @@ class Pool(Mode):
             yield _accuracy_sentence(totals)
 
     def contents(self, gold: Any, predictions: Any, table: UnitTable) -> tuple[Contents, Contents]:
-        """Return the numbers of lines and units of the assessments, and the number of lines of the run, with nouns.
+        """Return the number of lines and units in the assessments, and the number of lines in the run, with nouns.
 
-        An example is `(((120, "line"), (40, "unit")), ((80, "line"),))`. The first of the two is empty if there are no
+        An example is `(((120, "line"), (40, "unit")), ((80, "line"),))`. The first element is empty if there are no
         assessments.
         """
         run_contents = ((predictions.line_count, "line"),)
@@ -236,8 +237,8 @@ class Pool(Mode):
     def mode_for_system(self, system: str, systems: Sequence[str]) -> Self:
         """Return this task with the options for one run of a file. `system` names the run, `systems` all its runs.
 
-        If the file has several runs, the options of the returned task name this run, so that each run has a signature
-        of its own.
+        If the file has several runs, the options of the returned task name this run, so that each run gets its own
+        signature.
         """
         options = self.chosen_options
         if len(systems) > 1:
@@ -323,8 +324,8 @@ class Pool(Mode):
     def rows_of(self, units: Sequence[Unit], progress: Progress) -> list[Row]:
         """Return the counts of each unit; units with equal counts share one object.
 
-        A million units with a single answer have only a few different counts. Computing each of them once takes a third
-        of the time, and keeping each of them once takes half the memory. Raises InputError as `row` does.
+        Even a million units with a single answer have only a few different counts. Computing each of these once takes a
+        third of the time, and storing each once takes half the memory. Raises InputError in the same cases as `row`.
         """
         row_by_key: dict[object, Row] = {}
         first_equal_row: dict[Row, Row] = {}
@@ -403,7 +404,7 @@ class Pool(Mode):
     def scenarios(self, units: Sequence[Unit]) -> Iterator[tuple[str, str, Sequence[Unit]]]:
         """Yield the name, the assumption and the units of two scenarios for the answers that nobody has assessed.
 
-        In the first scenario all of these answers are wrong, in the second one all are right. There is no scenario if
+        In the first scenario all of these answers are wrong, and in the second all are right. There is no scenario if
         every answer has an assessment.
         """
         has_unassessed_answer = any(unassessed_lines(unit.prediction, unit.gold) for unit in units)
@@ -414,10 +415,10 @@ class Pool(Mode):
         yield "optimistic", assumption, _with_unassessed_right(units)
 
     def units_under_policy(self, policy: str, units: Sequence[Unit]) -> UnitsUnderPolicy:
-        """Return units whose labels have the values that another policy gives them, and the full text of the policy.
+        """Return the units with the label values of another policy, together with the full text of that policy.
 
-        `policy` is a value of the option `--policy`: the text of a policy, or the name of a file that holds one. Raises
-        UsageError or InputError if it is neither, or if the policy does not name a label of the units.
+        `policy` is a value of the option `--policy`: either the text of a policy or the name of a file that contains
+        one. Raises UsageError or InputError if it is neither, or if the policy lacks one of the units' labels.
         """
         other_policy = read_policy(policy)
         policy_text = str(other_policy)
@@ -449,8 +450,9 @@ def _unknown_run_error(chosen_name: str, run_names: Sequence[str], file: str) ->
 def _rules_of(policy: LabelPolicy, file: JudgedFile, key: Key | None) -> Rules:
     """Return the rules for judging the lines of a file that holds labels.
 
-    `key` says how a line of a run finds its assessment; it is None if the lines of the run have labels of their own.
-    The column "wanted" of the file has the number of answers that a unit wants, and "weight" the weight of a class.
+    `key` says how a line of a run is matched to its assessment; it is None if the lines of the run have labels of their
+    own. The column "wanted" of the file gives the number of answers that a unit wants, and the column "weight" gives
+    the weight of a class.
     """
     label_for_assumed_right = _accepted_label(policy)  # the label for an answer that an analysis assumes to be right
     return Rules(
@@ -498,7 +500,7 @@ def _with_unassessed_wrong(units: Sequence[Unit]) -> list[Unit]:
 def _with_unassessed_right(units: Sequence[Unit]) -> list[Unit]:
     """Return copies of the units in which every answer without an assessment counts as right.
 
-    Each such answer also adds a class of its own to the classes that the answers of its unit have to find.
+    Each of these answers also adds its own class to the classes that the unit is expected to find.
     """
     optimistic_units = []
     for unit in units:
@@ -529,10 +531,10 @@ def _has_single_answers(units: Sequence[Unit], table: UnitTable) -> bool:
 
 
 def _sentence_on_join(rules: Rules) -> str | None:
-    """Return the sentence that says how the lines of a run find their assessments.
+    """Return the sentence that says how the lines of a run are matched to their assessments.
 
-    A run with labels of its own needs no assessments. The sentence then says that each unit wants one answer. It is
-    None if the file says in a column `wanted` how many answers a unit wants.
+    If the lines of the run have labels, assessments are not needed, and the sentence says that each unit wants one
+    answer. In that case, returns None if the file has a column `wanted` with the number of answers that a unit wants.
     """
     if rules.key is not None:
         return f"assessments and run are joined by {_JOINED_BY[rules.key]} (--key {rules.key})"
@@ -553,9 +555,9 @@ def _answer_count_sentence(totals: UnitCount, unit_count: int) -> str:
 
 
 def _accuracy_sentence(totals: UnitCount) -> str:
-    """Return the sentence that gives the accuracy over all units, and over those with an answer.
+    """Return the sentence that gives the accuracy over all units and over the units with an answer.
 
-    Every unit wants one answer, so that right answers are found and a unit without an answer counts as wrong.
+    Every unit wants one answer, so every right answer finds a class, and a unit without an answer counts as wrong.
     """
     accuracy = divide(totals.found, totals.wanted)
     accuracy_of_answered = divide(totals.right, totals.answered)

@@ -18,13 +18,13 @@ from cs_score.judged.policy import UNASSESSED, Value
 
 
 class SampledAnswer(NamedTuple):
-    """An answer of a run of which a sample was assessed.
+    """An answer of a run whose answers were assessed by sample.
 
     `first_label` is the label that the first or only assessor gave to the answer, or `UNASSESSED`. If a second assessor
-    labelled the sample, `predicted_value` is the value of the first label, which predicts that of the second label; it
-    is None if there is no second assessor. `is_sampled` says whether the answer is in the sample. `value` is the value
-    of its label in the sample, or None if the policy ignores the answer; it has a meaning only if the answer is in the
-    sample. `identity` is the same for equal answers of different runs.
+    labelled the sample, `predicted_value` is the value of the first label, which serves as a prediction of the value of
+    the second label. It is None if there is no second assessor. `is_sampled` says whether the answer is in the sample.
+    `value` is the value of its label in the sample, or None if the policy ignores the answer; it is meaningful only for
+    answers in the sample. `identity` is the same for equal answers of different runs.
     """
 
     unit: str
@@ -37,10 +37,10 @@ class SampledAnswer(NamedTuple):
 
 
 def sampled_answers(units: Sequence[Unit], second_assessments: JudgedFile | None) -> list[SampledAnswer]:
-    """Return the answers of a run, unit by unit, and whether each of them is in the sample that was assessed.
+    """Return the answers of a run, unit by unit, and mark those that are in the assessed sample.
 
-    If a second assessor labelled the sample, `second_assessments` holds these labels. An answer in the sample then
-    counts by its second label, and any other answer by its first label. Duplicates are found afterwards, among all
+    If a second assessor labelled the sample, `second_assessments` holds these labels. An answer in the sample is then
+    valued by its second label, and any other answer by its first label. Duplicates are identified afterwards, among all
     answers of a unit. If `second_assessments` is None, the sample consists of all answers that have an assessment.
     Raises InputError if assessments of a unit contradict each other.
     """
@@ -55,10 +55,11 @@ def sampled_answers(units: Sequence[Unit], second_assessments: JudgedFile | None
 
 
 def _answers_of_single_assessor(unit: Unit, key: Key) -> list[SampledAnswer]:
-    """Return the answers of a run for a unit, if a single assessor has assessed a sample of the answers.
+    """Return the answers of a run for a unit of which a single assessor has assessed a sample.
 
-    The answers with an assessment are the sample. `key` says which parts of two answers must be equal for them to count
-    as the same answer of different runs. Raises InputError if assessments of the unit contradict each other.
+    The sample consists of the answers with an assessment. `key` says which parts of two answers from different runs
+    must be equal for them to count as the same answer. Raises InputError if assessments of the unit contradict each
+    other.
     """
     gold: UnitGold = unit.gold
     answers = []
@@ -77,15 +78,15 @@ def _answers_of_single_assessor(unit: Unit, key: Key) -> list[SampledAnswer]:
 
 
 def _answers_of_two_assessors(unit: Unit, second_assessments: JudgedFile, key: Key) -> list[SampledAnswer]:
-    """Return the answers of a run for a unit, if a second assessor has labelled a sample of them.
+    """Return the answers of a run for a unit of which a second assessor has labelled a sample.
 
-    The answers with a second assessment are the sample. `key` says which parts of an answer and its second assessment
-    must be equal. Raises InputError if assessments of the unit contradict each other.
+    The sample consists of the answers with a second assessment. `key` says which parts of an answer and its second
+    assessment must be equal for the two to match. Raises InputError if assessments of the unit contradict each other.
     """
     gold: UnitGold = unit.gold
     first_judgment_by_number = {judgment.line.number: judgment for judgment in judge_lines(unit.prediction, gold)}
     second_assessment_by_key = _index_second_assessments(second_assessments, gold.unit, key)
-    # All lines of the unit. Those outside the sample are judged by their first labels here, too.
+    # This covers all lines of the unit. Lines outside the sample are still judged by their first labels.
     final_judgments = _judge_with_second_labels(second_assessment_by_key, unit.prediction, gold, key)
     answers = []
     for final_judgment in final_judgments:
@@ -109,19 +110,20 @@ def _answers_of_two_assessors(unit: Unit, second_assessments: JudgedFile, key: K
 def _label_of_assessor(judgment: JudgedLine) -> str:
     """Return the label that an assessor has given to an answer, or `UNASSESSED` if nobody has assessed it.
 
-    The label of the judged line itself may be `DUPLICATE`, because a better answer counts for the same class.
+    It can differ from the label of the judged line, which is `DUPLICATE` if a better answer counts for the same class.
     """
     if judgment.assessment is not None:
         return judgment.assessment.label
-    label_in_run = judgment.line.label  # which an assessor has given if there are no assessments
+    label_in_run = judgment.line.label  # given by an assessor if there are no assessments
     return label_in_run or UNASSESSED
 
 
 def _matching_key(units: Sequence[Unit], second_assessments: JudgedFile | None) -> Key:
-    """Return the columns by which answers are matched with second assessments, such as "answer" or "answer+evidence".
+    """Return the columns by which answers are matched to second assessments, such as "answer" or "answer+evidence".
 
-    They are matched with first assessments in the same way. A run with labels of its own has no first assessments. In
-    that case the key is "answer+evidence" if the second assessments have evidence, and "answer" otherwise.
+    These are the columns by which answers are matched to first assessments. There are no first assessments if the lines
+    of the run have labels. In that case the key is "answer+evidence" if the second assessments have evidence, and
+    "answer" otherwise.
     """
     for unit in units:
         gold: UnitGold = unit.gold
@@ -135,8 +137,8 @@ def _matching_key(units: Sequence[Unit], second_assessments: JudgedFile | None) 
 def _index_second_assessments(second_assessments: JudgedFile, unit: str, key: Key) -> dict[object, LabelledLine]:
     """Return the second assessments of a unit by their key (`key_of_line`): `{"Paris": ..., "Rome": ...}`.
 
-    `key` says which columns make up such a key. Assessments are about answers, whatever run has them, so that the
-    assessments of all runs of the file are put together. Raises InputError if two of them with the same key have
+    `key` says which columns make up the key of a line. An assessment applies to an answer in any run, so the
+    assessments of all runs of the file are combined. Raises InputError if two assessments with the same key have
     different labels.
     """
     line_by_key: dict[object, LabelledLine] = {}
@@ -153,11 +155,12 @@ def _index_second_assessments(second_assessments: JudgedFile, unit: str, key: Ke
 def _judge_with_second_labels(
     second_assessment_by_key: Mapping[object, LabelledLine], lines: Sequence[LabelledLine], gold: UnitGold, key: Key
 ) -> list[JudgedLine]:
-    """Return the judged lines of a run for a unit, after second assessments have replaced first ones of the same key.
+    """Return the judged lines of a run for a unit, with second assessments in place of first ones with the same key.
 
     `second_assessment_by_key` holds the second assessments of the unit. `key` says which columns of two lines are
-    compared, such as "answer+evidence". If the lines of the run have labels of their own, second labels replace these
-    labels. Otherwise they replace the labels of the first assessments, and answers without one are added to these.
+    compared, such as "answer+evidence". If the lines of the run have labels of their own, the second labels replace
+    them. Otherwise the second labels replace those of the first assessments, and second assessments of answers that
+    have no first assessment are added.
     """
     if gold.rules.run_has_labels:
         lines_with_second_labels = [_replace_label(line, second_assessment_by_key, key) for line in lines]
@@ -173,9 +176,9 @@ def _judge_with_second_labels(
 def _replace_label(
     line: LabelledLine, second_assessment_by_key: Mapping[object, LabelledLine], key: Key
 ) -> LabelledLine:
-    """Return a line with the label and the class of its second assessment; the line itself if it has no second one.
+    """Return a line with the label and class of its second assessment, or the line itself if there is none.
 
-    The line keeps its class if the second assessment names none.
+    The line keeps its class if the second assessment does not name one.
     """
     second_assessment = second_assessment_by_key.get(key_of_line(line, key))
     if second_assessment is None:

@@ -83,11 +83,11 @@ class JudgedTable:
     def rows(self) -> Iterator[TableRow]:
         """Return an iterator over the rows in order, without blank lines.
 
-        Raises InputError, with the line, if the file is no table.
+        Raises InputError, with the line number, if the file is not a table.
         """
         decoded_lines = _decoded_lines(self._source)
-        first_line = next(decoded_lines, "")  # which shows the format of the file
-        lines = chain([first_line], decoded_lines)  # `decoded_lines` has no first line any more
+        first_line = next(decoded_lines, "")  # shows the format of the file
+        lines = chain([first_line], decoded_lines)  # puts the first line back
         file_format = self._format_of_file(first_line)
         self._check_first_line(first_line, file_format)
         if file_format == ".jsonl":
@@ -109,7 +109,7 @@ class JudgedTable:
     def _format_of_file(self, first_line: str) -> str:
         """Return the format of the file, such as ".csv", from the ending of its name.
 
-        Standard input and objects in memory have no name, so that their first line decides. Raises InputError for a
+        Standard input and objects in memory do not have a name, so their first line decides. Raises InputError for a
         name with any other ending.
         """
         if self.name in ("-", "<gold>", "<predictions>"):
@@ -194,7 +194,7 @@ class JudgedTable:
     def _read_header(self, rows: Iterator[tuple[int, list[str]]]) -> None:
         """Take the first row from `rows`, which is the header, and set `columns` and `group_columns`.
 
-        Raises InputError if there is no row, and if the header names a column twice or lacks a required one.
+        Raises InputError if there are no rows, or if the header names a column twice or lacks a required column.
         """
         header = next(rows, None)
         if header is None:
@@ -254,9 +254,9 @@ class JudgedTable:
     def _json_rows(self, lines: Iterator[str]) -> Iterator[TableRow]:
         """Yield the rows of a table in JSON lines.
 
-        If a line has keys that no earlier line has, they are added to `columns` before the row is yielded. Raises
-        InputError, with the line, if a line is not an object of texts, numbers, true, false and null. Also raises it if
-        neither the line nor an earlier one has the keys of unit and answer.
+        Keys that occur for the first time are added to `columns` before the row is yielded. Raises InputError, with the
+        line number, if a line is not a JSON object whose values are texts, numbers, true, false or null. Also raises
+        InputError if the keys for unit and answer occur neither in the line nor before it.
         """
         headings_to_read: list[str | None] = []  # in the order of `COLUMNS`; None for an ignored column
         columns_so_far: dict[str, None] = {}  # the distinct keys of all lines
@@ -275,10 +275,10 @@ class JudgedTable:
             yield line_number, cells, group_cells
 
     def _set_columns(self, columns: list[str], line_number: int) -> None:
-        """Set `columns`, and `group_columns` to those of them that group the units.
+        """Set `columns`, and set `group_columns` to the columns among them that group the units.
 
-        Raises InputError, with the number of the line that was read last, if the column of the unit or of the answer is
-        not among them.
+        Raises InputError, with the number of the line that was read last, if the column for the unit or for the answer
+        is missing.
         """
         self.columns = columns
         self.group_columns = self._columns_without_meaning()
@@ -325,8 +325,8 @@ _DECODER: Final = json.JSONDecoder(
 def _cells_of_object(value: Any) -> dict[str, str]:
     """Return the cells of a row that is a JSON object: {"unit": "q1", "note": null} -> {"unit": "q1", "note": ""}.
 
-    Texts are taken unchanged, and so are numbers, which the decoder has left as texts (`_Number`). Raises ValueError if
-    the value is not an object, or if the object holds a list or another object.
+    Texts are kept unchanged. So are numbers, which the decoder has left as texts (`_Number`). Raises ValueError if the
+    value is not an object, or if the object holds a list or another object.
     """
     if not isinstance(value, dict):
         raise ValueError(f"{kind_of(value)} where an object is expected")
@@ -339,7 +339,7 @@ def _cells_of_object(value: Any) -> dict[str, str]:
 def _cell_of_member(key: str, member: object) -> str:
     """Return the cell for null, true or false, which is a value in a JSON object: null -> "", true -> "true".
 
-    The caller has taken texts and numbers already. Raises ValueError, with the key of the value, for a list or an
+    The caller has already handled texts and numbers. Raises ValueError, with the key of the value, for a list or an
     object.
     """
     if member is None:
@@ -390,11 +390,11 @@ def _encoding_error(error: UnicodeDecodeError, file: str, line_number: int) -> I
 
 
 def _csv_cells(file: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the first line and the cells of each row in CSV, without blank rows.
+    """Yield the cells of each row in CSV and the number of its first line, first the number. Blank rows are skipped.
 
-    `file` is the name of the file. Raises InputError with the line where the quotes are wrong.
+    `file` is the name of the file. Raises InputError, with the line number, if quotes are wrong.
     """
-    # The limit holds for all readers of the process and is therefore restored at the end.
+    # The limit applies to all CSV readers in the process, so it is restored at the end.
     limit_before = csv.field_size_limit(min(_LARGEST_FIELD, sys.maxsize))
     reader = csv.reader(lines)
     line_number = 1
@@ -402,7 +402,7 @@ def _csv_cells(file: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]
         for cells in reader:
             if cells:
                 yield line_number, cells
-            line_number = reader.line_num + 1  # where the next row begins, since a row may have several lines
+            line_number = reader.line_num + 1  # the first line of the next row (a row may span several lines)
     except csv.Error as error:
         raise InputError(f"no CSV: {error}", file=file, place=f"line {line_number}") from None
     finally:
@@ -410,7 +410,7 @@ def _csv_cells(file: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]
 
 
 def _tsv_cells(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line of TSV, without blank lines; quotes have no meaning."""
+    """Yield the number and the cells of each line of TSV, without blank lines; quotes are ordinary characters."""
     for line_number, text in enumerate(lines, start=1):
         row = text.removesuffix("\n").removesuffix("\r")
         if row:

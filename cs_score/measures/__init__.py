@@ -40,10 +40,11 @@ def divide(numerator: float, denominator: float) -> float:
 def f1(precision: Any, recall: Any, divide: Divide = divide) -> Any:
     """Return F1, the harmonic mean of a precision and a recall: 2 P R / (P + R).
 
-    Precision and recall are results of `divide`: numbers, arrays, or values of `Ratio`. Their numerators are the same
-    number of right answers. The harmonic mean of the ratios c / r and c / g is the ratio 2c / (r + g).
+    Precision and recall are results of `divide`: numbers, arrays, or `Ratio` objects. `Ratio` objects must have the
+    same numerator, the number of right answers: the harmonic mean of the ratios c / r and c / g is the ratio 2c / (r +
+    g).
     """
-    if isinstance(precision, Ratio):  # the numerators are both c: their sum is 2c
+    if isinstance(precision, Ratio):  # both numerators are c, so their sum is 2c
         return Ratio(precision.numerator + recall.numerator, precision.denominator + recall.denominator)
     # As in the official evaluators, the product is doubled before it is divided, which can change the last digit.
     return divide(2 * precision * recall, precision + recall)
@@ -303,7 +304,7 @@ def add_measures(task: str, names: Sequence[str], headlines: Sequence[str] = ())
 def parse_measure(text: str) -> Measure:
     """Return the measure with a name in any letter case: `sf-ap@1` gives the measure `SF-AP@1`.
 
-    Raises UsageError if there is no such measure. Only measures of Cold Start may have a hop.
+    Only measures of Cold Start may have a hop. Raises UsageError if the measure does not exist.
     """
     name, at, hop = text.partition("@")
     full_name = find_name(name, _MEASURE_BY_NAME)
@@ -318,10 +319,11 @@ def parse_measure(text: str) -> Measure:
 
 
 def find_name(text: str, names: Iterable[str]) -> str | None:
-    """Return the name of a measure as `names` spells it, given a text in any letter case: `sf-ap@1` gives `SF-AP@1`.
+    """Return the name of a measure with the spelling used in `names`: `sf-ap@1` gives `SF-AP@1`.
 
-    `names` are names without a hop. A text may have one after `@`: a number, here 1 for the first follow-on queries.
-    Returns None if the text is none of the names, or if anything else comes after `@`.
+    The letter case of `text` does not matter. `names` are names without a hop, but `text` may have a hop after `@`. The
+    hop is a number; in the example it is 1, for the first follow-on queries. Returns None if the text is not one of the
+    names, or if anything but a hop follows the `@`.
     """
     name_in_text, at, hop = text.partition("@")
     if at and not re.fullmatch(_HOP_PATTERN, hop):
@@ -335,9 +337,9 @@ def find_name(text: str, names: Iterable[str]) -> str | None:
 def _suggestion(word: str, names: Iterable[str]) -> str:
     """Return the end of the error message about a measure that does not exist: `; did you mean SF-AP?`.
 
-    It suggests up to three measures that have all parts of the word, such as `LDC-MEAN-AP` for `ap-ldc`. If there are
-    none, it suggests the measure that is spelt most like the word, or else up to three measures that contain the word.
-    The result is empty if there is nothing to suggest.
+    Up to three measures that have all parts of the word are suggested, such as `LDC-MEAN-AP` for `ap-ldc`. If there are
+    none, the measure with the most similar spelling is suggested, or else up to three measures whose names contain the
+    word. The result is empty if there is nothing to suggest.
     """
     names_over_all_hops = [name for name in names if "@" not in name]  # without names such as `SF-AP@1`
     plain_word = word.strip("*").casefold()
@@ -354,7 +356,7 @@ def _suggestion(word: str, names: Iterable[str]) -> str:
 def _names_with_parts(word: str, names: Iterable[str]) -> list[str]:
     """Return the names of measures that have all hyphenated parts of a word, such as `LDC-MEAN-AP` for `ap-ldc`.
 
-    `word` is in lower case. The list is empty if the word has only one part, that is, no hyphen.
+    `word` is in lower case. The list is empty if the word does not contain a hyphen.
     """
     parts = set(word.split("-"))
     if len(parts) < 2:
@@ -378,11 +380,12 @@ def headline_names(task: str, has_ldc_queries: bool = True) -> tuple[str, ...]:
 
 
 def default_measure(task: str = COLD_START_MODE, *, has_ldc_queries: bool = True, has_rankings: bool = True) -> Measure:
-    """Return the headline measure of a task, by which runs are ranked and analysed if the user names no other measure.
+    """Return the headline measure of a task, by which runs are ranked and analysed unless the user names another one.
 
-    For Cold Start it is a mean of average precision over LDC queries, which may have several entry points, or over
-    slot-filling queries if there are no LDC queries (`has_ldc_queries` is False). It is an F1 if there are no rankings
-    (`has_rankings` is False), because the edition has none or the run has no node ids.
+    For Cold Start it is a mean of average precision. The mean is taken over LDC queries, which may have several entry
+    points, or over slot-filling queries if there are no LDC queries (`has_ldc_queries` is False). If there are no
+    rankings (`has_rankings` is False), the headline measure is an F1 instead. Rankings are missing if the edition does
+    not define them or if the run has no node ids.
     """
     if task != COLD_START_MODE or has_rankings:
         name = headline_names(task, has_ldc_queries)[0]
@@ -394,9 +397,9 @@ def default_measure(task: str = COLD_START_MODE, *, has_ldc_queries: bool = True
 
 
 def substitute_remark(has_ldc_queries: bool, reason: str) -> str:
-    """Return a sentence that says which headline measure replaces average precision, and for which reason.
+    """Return a sentence that says which headline measure replaces average precision, and why.
 
-    `has_ldc_queries` says whether LDC queries are known, for which there are measures of their own.
+    `has_ldc_queries` says whether LDC queries are known. They have their own measures.
     """
     average_precision_measure = default_measure(has_ldc_queries=has_ldc_queries)
     substitute = default_measure(has_ldc_queries=has_ldc_queries, has_rankings=False)
@@ -418,11 +421,11 @@ def default_measure_for_scores(task: str, score_names: Iterable[str]) -> Measure
 def headlines_among(tasks: Sequence[str], names: Sequence[str], score_names: Iterable[str] | None = None) -> list[str]:
     """Return the measures among `names` that are shown first, for results whose task is one of `tasks`.
 
-    The tasks are tried in order, by three rules. (1) The headline measure of a task is returned, if it is among
-    `names`. (2) If no task has it there, the task's other measures for a first screen are tried: all of them among
-    `names` are returned. (3) Otherwise all `names` are returned. `score_names` are the measures of all scores of a
-    result, if `names` are only some of them: they show whether the result has LDC queries and rankings, which decides
-    on the headline measure.
+    Three rules are applied in this order. (1) If the headline measure of a task is among `names`, it is returned alone.
+    (2) If a task has other measures for a first screen among `names`, all of these are returned. (3) Otherwise all
+    `names` are returned. Within each rule, the tasks are tried in order. If `names` are only some of the measures of a
+    result, `score_names` must be all of them. They show whether the result has LDC queries and rankings, which
+    determines the headline measure.
     """
     all_score_names = list(names if score_names is None else score_names)
     for task in tasks:
@@ -499,19 +502,19 @@ def sum_columns_of(measures: Iterable[Measure]) -> tuple[str, ...]:
 
 
 def formula_of(measures: Iterable[Measure]) -> SumsFormula:
-    """Return the function that computes the scores of Cold Start measures from the totals of their columns.
+    """Return a function that computes the scores of Cold Start measures from the totals of their columns.
 
-    `sum_columns_of` returns the names of these columns. The function has two arguments: the totals, which are numbers
-    or arrays, and a function that divides. It is a `partial` and can therefore be sent to another process.
+    `sum_columns_of` returns the names of these columns. The returned function takes two arguments: the totals, which
+    are numbers or arrays, and a function that divides. It is a `partial`, so it can be sent to another process.
     """
     return partial(_scores, tuple(measures))
 
 
 def _scores(measures: tuple[Measure, ...], totals: Sequence[Any], divide: Divide) -> list[Any]:
-    """Return the scores of Cold Start measures, one for each of `measures` and in their order.
+    """Return the scores of Cold Start measures, in the order of `measures`.
 
     `totals` holds the total of each column of `sum_columns_of(measures)`: numbers, or arrays with a total for each
-    resample. Each score is computed from them with `divide`, and is a number or an array, too.
+    resample. The scores are computed from the totals with `divide`, and are also numbers or arrays.
     """
     scores = []
     for formula, positions in _formulas(measures):

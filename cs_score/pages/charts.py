@@ -22,7 +22,7 @@ from cs_score.base.runtime import Late
 if TYPE_CHECKING:
     from lxml import etree
 else:
-    etree = Late("lxml.etree")  # a batch without pages has no use for it
+    etree = Late("lxml.etree")  # a batch without pages does not need it
 
 WIDTH: Final = 420.0
 """Units of every chart: near the pixels that a telephone has, so that letters stay readable there."""
@@ -43,11 +43,11 @@ _MARKER_SHAPES: Final = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7
 
 
 class Caption(Record):
-    """The name and title of a chart, and the titles of its axes.
+    """The name and the title of a chart, and the titles of its axes.
 
-    `name` begins the ids of its elements, so that it is unique on a page. `x_title` is the title of the horizontal
-    axis, with its unit; `y_title` is the title of the vertical axis, or says what the rows are. `subject` distinguishes
-    a chart from others of its kind, such as the dimension of groups.
+    `name` is unique on a page, since the ids of the chart's elements begin with it. `x_title` is the title of the
+    horizontal axis, including its unit. `y_title` is the title of the vertical axis, or says what the rows are.
+    `subject`, such as the dimension of groups, distinguishes a chart from others of its kind.
     """
 
     name: str
@@ -96,16 +96,16 @@ class Drawing:
 
     @contextmanager
     def link_to(self, target: ChartTarget | None) -> Iterator[None]:
-        """Turn all that is drawn in the block of a `with` statement into a link to `target`.
+        """Turn everything that is drawn in the block of a `with` statement into a link to `target`.
 
-        If `target` is None, the drawing is no link.
+        If `target` is None, no link is made.
         """
         if target is not None:
-            # Screen readers take an image as a whole. As a group, its links can be reached.
+            # Screen readers treat an image as a whole. In a group, they can reach the links.
             self._root.set("role", "group")
             attributes = {"href": f"#{target.table}", "data-column": target.column, "data-value": _safe(target.value)}
             self._parent = etree.SubElement(self._root, "a", attributes)
-        yield  # if the block raises, the whole drawing is given up
+        yield  # if the block raises an error, the whole drawing is discarded
         self._parent = self._root
 
     def line(self, css_class: str, x1: float, y1: float, x2: float, y2: float) -> None:
@@ -132,7 +132,8 @@ class Drawing:
     def marker(self, position: int, x: float, y: float, title: str | None = None) -> None:
         """Draw a marker at the point `x`, `y`; a pointer over it shows `title`.
 
-        Its form and its colour tell the position of the series in the legend (0: disc, 1: square, 2: triangle).
+        The shape and colour of the marker depend on the position of its series in the legend (0: disc, 1: square, 2:
+        triangle).
         """
         shape = _MARKER_SHAPES[position % len(_MARKER_SHAPES)]
         self._add("path", f"fill{position + 1}", title, d=shape, transform=f"translate({_pair(x, y)})")
@@ -142,23 +143,24 @@ class Drawing:
     ) -> None:
         """Write a line of text at the point `x`, `y`.
 
-        A text wider than `max_width` units is cut, and a pointer over it shows all of it. `css_class` is its class in
-        the style sheet. `anchor` says which part is at the point: the `start`, the `middle` or the `end` of the text.
+        A text wider than `max_width` units is cut, and is shown in full when the pointer is over it. `css_class` is its
+        class in the style sheet. `anchor` says which part of the text is at the point: its `start`, `middle` or `end`.
         """
         self._write(text, max_width, css_class, x=x, y=y, **{"text-anchor": anchor})
 
     def row_label(self, css_class: str, baseline: float, text: str) -> None:
-        """Write the label of a row, or the title above the labels, at the left edge of the chart. Labels end alike.
+        """Write the label of a row, or the title above the labels, at the left edge of the chart, aligned to the right.
 
-        `baseline` is the height on which its letters stand. `css_class` is its class in the style sheet.
+        `baseline` is the height of the line on which the letters rest. `css_class` is the class of the text in the
+        style sheet.
         """
         self.text(css_class, LABELS_WIDTH, baseline, text, anchor="end", max_width=LABELS_WIDTH)
 
     def upright_text(self, css_class: str, x: float, y: float, text: str, *, max_width: float | None = None) -> None:
-        """Write a line of text that runs from the bottom to the top.
+        """Write a line of text that runs from bottom to top.
 
-        Without `max_width` the middle of the text is at the point. With it the text begins at the point and is cut to
-        so many units. `css_class` is its class in the style sheet.
+        Without `max_width`, the text is centred on the point. With it, the text begins at the point and is cut to that
+        many units. `css_class` is its class in the style sheet.
         """
         transform = f"translate({_pair(x, y)}) rotate(-90)"
         if max_width is None:
@@ -167,7 +169,7 @@ class Drawing:
             self._write(text, max_width, css_class, transform=transform, **{"text-anchor": "start"})
 
     def axis(self, x_scale: Scale, top: float, bottom: float, title: str) -> None:
-        """Draw the horizontal axis: a vertical grid line at each number, and the numbers and the axis title below.
+        """Draw the horizontal axis: a vertical grid line at each number, with the numbers and the axis title below.
 
         The grid lines go from the height `top` to the height `bottom`.
         """
@@ -184,7 +186,7 @@ class Drawing:
         self.text("axis-title", middle, baseline_of_title, title, anchor="middle", max_width=title_width)
 
     def legend(self, series_names: Iterable[str], left: float) -> None:
-        """Write the names of the series, each after its marker, in one line at the top. The line begins at `left`."""
+        """Write the names of the series, each after its marker, on one line at the top that begins at `left`."""
         middle = 12.0  # the height of the middle of the line
         marker_width = 13.0  # with the space between a marker and its name
         gap = 18.0  # between a name and the next marker
@@ -195,9 +197,10 @@ class Drawing:
             x += marker_width + LETTER_WIDTH * len(name) + gap
 
     def _write(self, text: str, max_width: float, css_class: str, **attributes: float | str) -> None:
-        """Add a text element, cut to `max_width` units; a pointer over a cut text shows all of it.
+        """Add a text element, cut to `max_width` units; a cut text is shown in full when the pointer is over it.
 
-        `css_class` is its class in the style sheet. In the classes of numbers, hyphens become minus signs.
+        `css_class` is its class in the style sheet. In the classes that are used for numbers, hyphens become minus
+        signs.
         """
         shown_text = with_minus_signs(text) if css_class in _CLASSES_OF_NUMBERS else text
         safe_text = _safe(shown_text)
@@ -208,7 +211,8 @@ class Drawing:
     def _add(self, tag: str, css_class: str, title: str | None = None, **attributes: float | str) -> etree._Element:
         """Add an element to the image and return it.
 
-        `tag` is its name in SVG, `css_class` its class in the style sheet. A pointer over it shows `title`.
+        `tag` is its name in SVG, and `css_class` is its class in the style sheet. `title` is shown when the pointer is
+        over it.
         """
         text_by_attribute = {"class": css_class}
         for name, value in attributes.items():
@@ -225,12 +229,13 @@ class Drawing:
     def standalone(self) -> str:
         """Return the image as the content of an SVG file, with its title, a margin and its own style sheet.
 
-        The colours are those for paper: dark lines and letters on white.
+        The colours are suitable for paper: dark lines and letters on white.
         """
         root = etree.fromstring(self.svg())
-        # The links lead to tables of a page, which a file does not have. Only what they enclose is kept.
+        # The links lead to tables of a page, which an image file does not have. Only the contents of the links are
+        # kept.
         etree.strip_tags(root, f"{{{_NAMESPACE}}}a")
-        # Without links the image is one whole for screen readers (`link_to` may have made it a group).
+        # Without links, screen readers can treat the image as a whole again (`link_to` may have made it a group).
         root.set("role", "img")
         self._enlarge(root)
         self._add_visible_title(root)
@@ -241,9 +246,9 @@ class Drawing:
         return f"{etree.tostring(root, encoding='unicode')}\n"
 
     def _enlarge(self, root: etree._Element) -> None:
-        """Enlarge the image for margins and for the title; `root` is the element with the whole image.
+        """Enlarge the image to make room for margins and the title; `root` is the element with the whole image.
 
-        The room is at the right and at the bottom, until `_add_visible_title` moves the drawing.
+        The room is added at the right and at the bottom; `_add_visible_title` then moves the drawing.
         """
         width = _number(WIDTH + 2 * _MARGIN)
         height = _number(self.height + _TITLE_HEIGHT + 2 * _MARGIN)
@@ -254,7 +259,8 @@ class Drawing:
     def _add_visible_title(self, root: etree._Element) -> None:
         """Move the drawing down and to the right, and write the title above it.
 
-        `root` is the element with the whole image. Its elements `title` and `desc`, for screen readers, do not move.
+        `root` is the element with the whole image. Its elements `title` and `desc`, which are meant for screen readers,
+        are not moved.
         """
         drawn_elements = [element for element in root if etree.QName(element).localname not in ("title", "desc")]
         title = etree.SubElement(root, f"{{{_NAMESPACE}}}text", {"class": "title"})
@@ -272,7 +278,7 @@ def chart_style() -> str:
 
 
 def _style_for_paper() -> str:
-    """Return the style sheet of charts for programs that do not know variables of CSS.
+    """Return the style sheet of charts for programs that do not support CSS variables.
 
     `var(--NAME)` becomes the colour that the first rule gives for the name. Rules for dark screens are left out.
     """
@@ -286,9 +292,9 @@ def _style_for_paper() -> str:
 
 
 def shortened(text: str, max_width: float) -> str:
-    """Return a text, or its beginning with an ellipsis if the whole is wider than `max_width` units: `a long na…`.
+    """Return a text, cut and with an ellipsis if it is wider than `max_width` units: `a long na…`.
 
-    A text is not cut for its last character alone.
+    A text is not cut if only its last character is too wide.
     """
     width = 0.0
     last_position = len(text) - 1
@@ -325,7 +331,7 @@ def _number(value: float) -> str:
 
 
 def _rounded(value: float, decimals: int) -> float:
-    """Return a number rounded to some decimals; zero has no minus sign."""
+    """Return a number rounded to some decimals; zero is returned without a minus sign."""
     return round(value, decimals) + 0.0  # adding 0.0 turns minus zero into zero
 
 
@@ -333,7 +339,7 @@ def _rounded(value: float, decimals: int) -> float:
 
 
 class Tick(NamedTuple):
-    """A number of an axis: its place, and its text."""
+    """A number on an axis: its place and its text."""
 
     place: float
     text: str
@@ -356,8 +362,9 @@ class Scale(Record):
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def ticks(self) -> list[Tick]:
-        """Return the numbers of the axis, with as many decimals as its step has: `0.0`, `0.2` ... for 0.2."""
-        # The power of ten is -1 for a step of 0.2. The logarithm of 0.01 may be less than -2 by an error of rounding.
+        """Return the numbers on the axis, with as many decimals as its step: `0.0`, `0.2` ... for a step of 0.2."""
+        # The power of ten is -1 for a step of 0.2. The logarithm of 0.01 may be slightly less than -2 because of
+        # rounding errors.
         power_of_ten = math.floor(math.log10(self.step) + 1e-9)
         decimals = max(0, -power_of_ten)
         step_count = round((self.high - self.low) / self.step)
@@ -448,7 +455,7 @@ _AXIS_HEIGHT: Final = 42.0
 
 
 class Bar(Record):
-    """A bar from one number to another. `label` names it, `note` is written beside it, `target` is its link."""
+    """A bar from one number to another. `label` names it, `note` is written next to it, and `target` is its link."""
 
     label: str
     start: float
@@ -460,8 +467,8 @@ class Bar(Record):
 def bar_chart(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", from_zero: bool = True) -> Drawing:
     """Return a drawing of horizontal bars: gains and contributions from zero, or the steps of a score.
 
-    Bars from a larger number to a smaller one have another colour. `introduction` begins the description of the
-    drawing, which goes on with the label and the note of every bar. With `from_zero` the axis holds zero.
+    Bars that go from a larger to a smaller number have a different colour. The description of the drawing consists of
+    `introduction` and the label and note of every bar. With `from_zero`, the axis includes zero.
     """
     notes = "; ".join([f"{row.label} {row.note}" for row in rows])
     top = _HEADING_HEIGHT
@@ -480,9 +487,9 @@ def bar_chart(caption: Caption, rows: Sequence[Bar], *, introduction: str = "", 
 
 
 def _scale_of_bars(rows: Iterable[Bar], from_zero: bool) -> Scale:
-    """Return the horizontal scale of some bars, from their smallest to their largest number.
+    """Return the horizontal scale of bars, from their smallest to their largest number.
 
-    It stands between the labels and the notes of the bars. It includes zero if `from_zero`.
+    The scale is placed between the labels and the notes of the bars. It includes zero if `from_zero` is true.
     """
     ends: list[float] = []
     for row in rows:
@@ -496,7 +503,7 @@ def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
     """Draw a bar with its label and its note, in the row that begins at the height `top`."""
     baseline = top + _ROW_HEIGHT / 2 + _BASELINE_SHIFT
     left, right = sorted((x_scale.at(row.start), x_scale.at(row.end)))
-    css_class = "fill1" if row.end >= row.start else "fill2"  # the style sheet gives a loss another colour
+    css_class = "fill1" if row.end >= row.start else "fill2"  # the style sheet gives losses a different colour
     with drawing.link_to(row.target):
         drawing.row_label("label", baseline, row.label)
         if row.end != row.start:
@@ -512,7 +519,7 @@ def _draw_bar(drawing: Drawing, row: Bar, x_scale: Scale, top: float) -> None:
 class Dots(Record):
     """A row of scores: its label, the score of each series, and the limits of the interval of some scores.
 
-    Scores and limits are by the name of their series, such as "F1".
+    Scores and limits are given by the name of their series, such as "F1".
     """
 
     label: str
@@ -570,17 +577,18 @@ def dot_chart(
 
 
 def _series_of_rows(rows: Iterable[Dots]) -> list[str]:
-    """Return the names of the series in any of the rows, each once: ["Precision", "Recall", "F1"]."""
-    names: dict[str, None] = {}  # a dictionary keeps the order, which a set does not
+    """Return the distinct names of all series in the rows: ["Precision", "Recall", "F1"]."""
+    names: dict[str, None] = {}  # a dictionary keeps the order, unlike a set
     for row in rows:
         names |= dict.fromkeys(row.score_by_series)
     return list(names)
 
 
 def _draw_dots(drawing: Drawing, row: Dots, series_names: Sequence[str], x_scale: Scale, middle: float) -> None:
-    """Draw a row of dots around the height `middle`: its label, a grid line, and a dot for each series.
+    """Draw a row of dots around the height `middle`, with its label, a grid line, and a dot for each series.
 
-    The dots are one below the other, in the order of `series_names`. A dot with an interval has a line for it.
+    The dots are drawn one below the other, in the order of `series_names`. An interval is drawn as a line through its
+    dot.
     """
     drawing.row_label("label", middle + _BASELINE_SHIFT, row.label)
     drawing.line("grid", x_scale.start, middle, x_scale.end, middle)
@@ -620,7 +628,7 @@ _Y_TITLE_PLACE: Final = 14.0
 
 
 class Mark(NamedTuple):
-    """A value of the horizontal axis at which a vertical line with a text is drawn."""
+    """A value on the horizontal axis at which a vertical line with a text is drawn."""
 
     value: float
     text: str
@@ -667,12 +675,12 @@ def curve_chart(
     with_diagonal: bool = False,
     counts: Sequence[int] = (),
 ) -> Drawing:
-    """Return a drawing of at most three curves; `curves` has them by the name of their series.
+    """Return a drawing of at most three curves; `curves` holds each curve by the name of its series.
 
-    The vertical axis is from 0 to 1. With `with_diagonal` the horizontal axis is from 0 to 1, too, and a line shows
-    where both are equal. `mark` is a value of the horizontal axis with a vertical line and a text. `counts` are written
-    beside the points of the first curve, such as the number of answers behind each point. `description` describes the
-    drawing.
+    The vertical axis goes from 0 to 1. With `with_diagonal`, the horizontal axis also goes from 0 to 1, and a line
+    shows where both values are equal. `mark` is a value on the horizontal axis that gets a vertical line and a text.
+    `counts` are numbers written next to the points of the first curve, such as the number of answers that each point
+    summarizes. `description` describes the drawing.
     """
     plane = _plane_of_curves(curves.values(), with_diagonal)
     drawing = Drawing(caption, description, plane.bottom + _AXIS_HEIGHT)
@@ -692,7 +700,7 @@ def curve_chart(
 def _plane_of_curves(curves: Iterable[Curve], with_diagonal: bool) -> _Plane:
     """Return the axes of a chart of curves. The vertical axis goes from 0 to 1.
 
-    The horizontal axis covers all points of the curves. With a diagonal it goes from 0 to 1, too.
+    The horizontal axis covers all points of the curves. With a diagonal it also goes from 0 to 1.
     """
     if with_diagonal:
         x_scale = Scale(_PLANE_LEFT, _PLANE_RIGHT)  # from 0 to 1 by default
@@ -714,9 +722,10 @@ def _draw_axes(drawing: Drawing, caption: Caption, plane: _Plane) -> None:
 
 
 def _draw_curve(drawing: Drawing, position: int, name: str, curve: Curve, plane: _Plane) -> None:
-    """Draw a curve. If it has few points, each has a marker, and a pointer over a marker shows `name` and the point.
+    """Draw a curve, with a marker at each point if there are only a few.
 
-    `position` is the curve's place among the curves (from 0), which decides on its colour.
+    A marker shows `name` and the coordinates of its point when the pointer is over it. `position` is the position of
+    the curve among all curves (from 0), which determines its colour.
     """
     drawing.path(f"line{position + 1}", [plane.place(point) for point in curve])
     if len(curve) > _MOST_MARKERS:
@@ -735,7 +744,7 @@ def _draw_counts(drawing: Drawing, curve: Curve, counts: Iterable[int], plane: _
 
 
 def _draw_mark(drawing: Drawing, mark: Mark, plane: _Plane) -> None:
-    """Draw a vertical line at a value of the horizontal axis, with its text on the side with more room."""
+    """Draw a vertical line at a value on the horizontal axis, with its text on the side that has more room."""
     x = plane.x_scale.at(mark.value)
     drawing.path("dashed", [(x, plane.top), (x, plane.bottom)])
     is_in_right_half = x > (plane.left + plane.right) / 2
@@ -794,10 +803,10 @@ _NARROWEST_LABEL: Final = 9
 def grid_chart(caption: Caption, description: str, rows: Sequence[GridRow], column_labels: Sequence[str]) -> Drawing:
     """Return a drawing of rows of numbers from 0 to 1 as coloured cells: a higher number has a darker cell.
 
-    `description` describes the drawing. If columns are narrow, only some of them have a label.
+    `description` describes the drawing. If the columns are narrow, only some of them are labelled.
     """
     longest_label = max([len(label) for label in column_labels], default=0)
-    # The labels of columns run from the bottom to the top, so that their length is a height.
+    # The labels of columns run from bottom to top, so their length determines a height.
     labels_height = min(longest_label * LETTER_WIDTH + _COLUMN_LABELS_MARGIN, _MAX_COLUMN_LABELS_HEIGHT)
     top = _SHADE_LEGEND_HEIGHT + labels_height
     cell_width = min((WIDTH - _GRID_LEFT) / max(len(column_labels), 1), _MAX_CELL_WIDTH)
@@ -814,7 +823,7 @@ def grid_chart(caption: Caption, description: str, rows: Sequence[GridRow], colu
 
 
 def _draw_shade_legend(drawing: Drawing) -> None:
-    """Draw the legend of a grid: a cell of each shade, with the smallest number of this shade below it."""
+    """Draw the legend of a grid: a cell of each shade, with the smallest number of that shade below it."""
     cell_top = 4.0
     cell_height = 8.0
     gap = 2.0  # to the next cell
@@ -828,9 +837,9 @@ def _draw_shade_legend(drawing: Drawing) -> None:
 def _draw_column_labels(
     drawing: Drawing, labels: Sequence[str], cell_width: float, *, bottom: float, max_height: float
 ) -> None:
-    """Write the labels of the columns of a grid from the bottom to the top, each at most `max_height` units high.
+    """Write the column labels of a grid from bottom to top, each at most `max_height` units high.
 
-    Of narrow columns, only each second, third ... has its label.
+    If the columns are narrow, only every second, third ... column is labelled.
     """
     label_step = 1
     if cell_width < _NARROWEST_LABEL:

@@ -27,7 +27,7 @@ class _MakerName(NamedTuple):
 
 
 def _list_maker_names() -> dict[str, _MakerName]:
-    """Return the name of the class that makes the pages, by the kind of document: "analysis", "comparison" ..."""
+    """Return the names of the classes that make pages, by the kind of document: "analysis", "comparison" ..."""
     maker_name_by_kind = {}
     for slice_ in SLICES:
         for kind, class_name in slice_.pages.items():
@@ -51,12 +51,13 @@ def page_of(document: Any) -> str:
 
 
 def page_maker() -> Callable[[Any], str]:
-    """Return the function `page_of`, once everything that pages need is loaded.
+    """Return the function `page_of` after loading everything that pages need.
 
-    A long job calls this before it begins, and makes its pages at its end. Raises MissingExtraError without jinja2, and
-    UsageError if the slice of analyses is not installed.
+    A long job calls this function before it starts, so that missing packages are reported early, and makes its pages at
+    the end. Raises MissingExtraError if jinja2 is not installed, and UsageError if the slice of analyses is not
+    installed.
     """
-    # Both calls raise an error if something is not installed; what they return is loaded again when it is needed.
+    # Both calls raise an error if something is not installed. Their results are loaded again when they are needed.
     page_template()
     load_from_command_package("analyze", "page:AnalysisPage", needed_by="the page of a run")
     return page_of
@@ -65,8 +66,9 @@ def page_maker() -> Callable[[Any], str]:
 def chart_of(document: Any, kind: str, name: str | None = None) -> Drawing:
     """Return a chart of a document by its kind, such as `groups`.
 
-    If there are several charts of the kind, `name` chooses one by its subject, such as `slot`, by default the first.
-    Raises UsageError for an unknown kind or name, InputError if the document has nothing to draw.
+    If there are several charts of the kind, `name` chooses one by its subject, such as `slot`; the default is the
+    first. Raises UsageError if the kind or the name is unknown, and InputError if the document contains no data for the
+    chart.
     """
     _check_chart_kind(kind)
     drawings = _drawings_of_kind(document, kind)
@@ -90,7 +92,7 @@ def _check_chart_kind(kind: str) -> None:
 def _drawings_of_kind(document: Any, kind: str) -> list[Drawing]:
     """Return all charts of a kind. The kind `groups` has a chart for each dimension: one for slots, one for hops ...
 
-    The list is empty if this sort of document, such as a batch, has no charts of the kind.
+    The list is empty if documents of this type, such as batches, do not have charts of this kind.
     """
     maker = _page_maker(document)
     if kind not in maker.CHARTS:
@@ -100,7 +102,7 @@ def _drawings_of_kind(document: Any, kind: str) -> list[Drawing]:
 
 
 def chart_kinds() -> list[str]:
-    """Return the kinds of charts of all documents whose slices are installed."""
+    """Return the kinds of charts of all types of documents whose slices are installed."""
     kinds: dict[str, None] = {}  # a dictionary keeps the order, which a set does not
     for name in _MAKER_NAME_BY_KIND.values():
         try:
@@ -133,7 +135,7 @@ def read_document(name: str) -> Any:
 def checked_document(value: object, name: str) -> Any:
     """Return the document in a value read from JSON; messages call its file `name`.
 
-    Raises InputError if the value is no document with a page, or if parts of the document contradict each other.
+    Raises InputError if the value is not a document that has a page, or if parts of the document contradict each other.
     """
     if not isinstance(value, dict) or not _has_page(value):
         raise InputError("neither an analysis nor a difference nor a comparison nor a batch", file=name, remedy=_REMEDY)
@@ -147,5 +149,6 @@ def _has_page(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object names a kind of document for which there are pages, and a known task."""
     task = value.get("task")
     is_known_task = is_task(task) or task == "table"
-    # The values of JSON may be lists, which a dictionary cannot be asked for; a list can.
+    # A value in JSON may be a list, which is not hashable and so cannot be looked up in a dictionary. A list can be
+    # searched for it.
     return is_known_task and value.get("kind") in list(_MAKER_NAME_BY_KIND)

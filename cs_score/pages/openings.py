@@ -1,5 +1,5 @@
 """Make the expandable entries of the page of an analysis: how each query, line, class, node or unit was scored. An
-entry has a head, the steps that explain it, and further entries below it; its key is such as "line run.tab:12".
+entry has a head, the steps that explain it, and further entries below it. Its key looks like "line run.tab:12".
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from cs_score.pages.page import ExpandableEntries, ExpandableEntry, unit_text
 def expandable_entries_of(analysis: Any) -> ExpandableEntries:
     """Return the entries that readers can open on the page of an analysis, with the texts of their steps.
 
-    Each explains how a query, line, class, node or unit was scored. There are none if the analysis has no explanations.
+    Each entry explains how a query, line, class, node or unit was scored. The result is empty if the analysis has no
+    explanations.
     """
     explanations = analysis.explanations
     if not explanations:
         return ExpandableEntries()
     if analysis.task == COLD_START_MODE:
         return ExpandableEntries(explanations.texts, entry_by_key=_entries_of_runs(explanations))
-    # The explanation of a unit is a plain text; only those of Cold Start have steps within steps.
+    # The explanation of a unit is plain text. Only Cold Start explanations have nested steps.
     entry_by_key = _entries_of_units(explanations.units)
     return ExpandableEntries(explanations.texts, are_trees=False, entry_by_key=entry_by_key)
 
@@ -31,7 +32,7 @@ def expandable_entries_of(analysis: Any) -> ExpandableEntries:
 def _entries_of_units(units: Iterable[Any]) -> dict[str, ExpandableEntry]:
     """Return the entries of the units of an evidence task, such as claims, by keys such as "query 1234".
 
-    Like Cold Start queries they have keys that begin with "query", so that all tasks have the same tables of units.
+    Their keys begin with "query", like those of Cold Start queries, so that all tasks can use the same tables of units.
     """
     entries = {}
     for unit in units:
@@ -69,7 +70,7 @@ def _key_of_class(missed_class: Any) -> str:
 def _entries_of_queries(explanations: Any) -> dict[str, ExpandableEntry]:
     """Return the entries of queries by keys such as "query CS14_0001".
 
-    Below the entry of a query are its missed classes and its lines; beside them is a chart of its precisions.
+    The missed classes and the lines of a query are below its entry, next to a chart of its precisions.
     """
     line_keys_by_query = _keys_by_query(explanations.lines, _key_of_line)
     class_keys_by_query = _keys_by_query(explanations.classes, _key_of_class)
@@ -87,7 +88,7 @@ def _entries_of_queries(explanations: Any) -> dict[str, ExpandableEntry]:
 
 
 def _keys_by_query(records: Iterable[Any], key_of: Callable[[Any], str]) -> dict[Any, list[str]]:
-    """Group the keys of entries, of lines or of classes, by query: {"CS14_0001": ["line run.tab:12"]}.
+    """Return the keys of the entries of lines or classes, grouped by query: {"CS14_0001": ["line run.tab:12"]}.
 
     `key_of` returns the key of the entry of a record.
     """
@@ -131,8 +132,8 @@ def precision_charts(document: Any) -> Iterator[Drawing]:
 def _precision_chart(explanation: Any, chart_name: str) -> Drawing | None:
     """Return the chart of the precision at each rank of a query, with a curve for each hop.
 
-    The result is None if the query has no ranked nodes. `explanation` is the explanation of the query, `chart_name`
-    the beginning of the ids of the chart's elements.
+    The result is None if the query has no ranked nodes. `explanation` is the explanation of the query. `chart_name` is
+    the prefix of the ids of the chart's elements.
     """
     precisions_by_series = _precisions_by_series(explanation)
     if not precisions_by_series:
@@ -155,7 +156,7 @@ def _precision_chart(explanation: Any, chart_name: str) -> Drawing | None:
 
 
 def _precisions_by_series(explanation: Any) -> dict[str, Sequence[float]]:
-    """Return the precisions at the ranks 1, 2, ... of a query by series, such as "all hops" and "hop 0".
+    """Return the precision of a query at the ranks 1, 2, ... for each series, such as "all hops" and "hop 0".
 
     Hops without ranked nodes are left out. `explanation` is the explanation of the query.
     """

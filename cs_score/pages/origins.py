@@ -47,7 +47,7 @@ def section_on_origin_of_analysis(document: Any) -> Section:
 
 
 def _analysis_words(document: Any) -> list[str]:
-    """Return the words after `analyze` of the command line that makes an analysis again.
+    """Return the words after `analyze` in the command line that repeats an analysis.
 
     `document` is an analysis of a Cold Start run or of the predictions of an evidence task.
     """
@@ -62,9 +62,9 @@ def _analysis_words(document: Any) -> list[str]:
 
 
 def _words_naming_result(document: Any) -> list[str]:
-    """Return the words of a command line that name the analysed result: task, options, files, and the run in them.
+    """Return the words of a command line that name the analysed result: its task, options, files and run.
 
-    Cold Start runs are named by `--run`. Predictions of evidence tasks have the switch `--predictions` before them.
+    Cold Start runs are named by `--run`. Predictions of evidence tasks follow the switch `--predictions`.
     """
     origin: Origin = document.origin
     run_files = _inputs_of_role(origin, RUN)
@@ -93,9 +93,9 @@ def _crossing_words(dimensions: Iterable[str]) -> list[str]:
 def _policy_words(document: Any) -> list[str]:
     """Return the options `--also-policy` for the further policies of an analysis.
 
-    A policy is a set of rules, by which answers count as right. It is a text for evidence tasks. For Cold Start it has
-    a text for each option of scoring, such as {"right": "CORRECT"}; the published policies of Cold Start are always
-    scored and need no option.
+    A policy is a set of rules that say which answers count as right. For evidence tasks it is a text. For Cold Start it
+    is a dictionary with a text for each scoring option, such as {"right": "CORRECT"}. The published policies of Cold
+    Start are always scored and do not need an option.
     """
     is_cold_start = document.origin.task == COLD_START_MODE
     words = []
@@ -188,9 +188,9 @@ def _resampling_words(settings: Mapping[str, Any] | None) -> list[str]:
 
 
 def _cold_start_words(origin: Origin, run_files: Sequence[str]) -> list[str]:
-    """Return the options in force and the files of a Cold Start origin as words: queries, runs and pool.
+    """Return the options and the files of a Cold Start origin as words. The files are queries, runs and pool.
 
-    There is no word for the task, since Cold Start is the one that a command without a task scores.
+    There is no word for the task, since a command without a task scores Cold Start.
     """
     queries = _inputs_of_role(origin, QUERIES)
     pool = _inputs_of_role(origin, POOL)
@@ -200,7 +200,7 @@ def _cold_start_words(origin: Origin, run_files: Sequence[str]) -> list[str]:
 def _evidence_task_words(origin: Origin) -> list[str]:
     """Return an evidence task, its gold and its options as words: ["scifact", "--gold", "gold.jsonl"].
 
-    Options that are off, empty or not given have no words.
+    Options that are off, empty or not given are left out.
     """
     words = list(words_of(origin.task))  # a task may have several words
     for gold in _inputs_of_role(origin, GOLD):

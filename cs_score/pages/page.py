@@ -39,11 +39,11 @@ _MOST_ROWS_OF_SMALL_TABLE: Final = 25
 
 
 class ExpandableEntry(Record):
-    """An entry that a reader of the page can open: how a query, a line or a unit was scored.
+    """An entry that a reader of the page can open to see how a query, a line or a unit was scored.
 
     `head` names the entry. `steps` are the positions, in `ExpandableEntries.texts`, of the texts that explain it.
-    `groups` has the entries below it: pairs of a title and the keys of these entries. `drawing` is a chart beside the
-    steps.
+    `groups` has the entries below it, as pairs of a title and the keys of these entries. `drawing` is a chart next to
+    the steps.
     """
 
     head: str
@@ -53,11 +53,11 @@ class ExpandableEntry(Record):
 
 
 class ExpandableEntries(Record, dict=True):
-    """The entries of a page that can be opened, by key, and the texts of their steps.
+    """The expandable entries of a page, by key, and the texts of their steps.
 
-    The page has one list of `texts`, and the steps of entries are positions in it. If `are_trees`, each text is a tree:
-    it has a line for each step, which is indented by two spaces for each level. Otherwise its lines are shown as they
-    are.
+    The page has a single list of `texts`, and the steps of entries are positions in it. If `are_trees` is true, each
+    text is a tree with a line for each step, indented by two spaces for each level. Otherwise its lines are shown as
+    they are.
     """
 
     texts: Sequence[str] = ()
@@ -82,8 +82,8 @@ class ExpandableEntries(Record, dict=True):
 class PageTable(Record):
     """A table of the page, as HTML in `markup`.
 
-    Links of the page lead to its `name`. `left_out` is the number of rows that the page does not have. A table that
-    `is_small` has neither paging nor filters.
+    Links on the page lead to its `name`. `left_out` is the number of rows that are not on the page. A small table
+    (`is_small`) has neither paging nor filters.
     """
 
     name: str
@@ -192,10 +192,11 @@ def tables_of_document(
 ) -> Iterator[PageTable]:
     """Yield the tables of a document for a page.
 
-    There is one table or, if the layout splits its rows by a column (`split_by`), one table for each value of this
-    column. `name` is the name of the table in links, by default that of the layout. A small table (`is_small`) has no
-    paging and no filters, however many rows it has; a table with few rows is always small. Tables without rows are left
-    out. `is_linked` says that links lead to rows of the table: then it has filters, and is there even without rows.
+    There is usually a single table. If the layout splits its rows by a column (`split_by`), there is one table for each
+    value of that column. `name` is the name of the table in links; the default is the name of the layout. A small table
+    (`is_small`) has neither paging nor filters, however many rows it has. Tables with few rows are always small, and
+    tables without rows are left out. If links lead to rows of the table (`is_linked`), the table is never small, and it
+    is yielded even if it has no rows.
     """
     for part in layout.table(document).parts():
         if part.rows or is_linked:
@@ -207,13 +208,13 @@ def tables_of_document(
 def _make_page_table(table: Table, name: str, is_small: bool) -> PageTable:
     """Return a table of a document as HTML, with at most `MOST_ROWS` rows.
 
-    A table that is one of several parts has the part in its name: "groups" becomes "groups-slot". A "%" in the title is
-    replaced by the name of the part.
+    If the table is one of several parts, the name of the part is added to the name of the table ("groups" becomes
+    "groups-slot") and replaces a "%" in the title.
     """
     row_count = len(table.rows)
     caption = table.layout.title.replace("%", words(table.split_value)).removesuffix(":")
     table_on_page = replace(table, rows=table.rows[:MOST_ROWS])
-    # A document may itself list only some of its rows; then `total` is larger than the number of rows.
+    # The document itself may list only some of its rows. In that case `total` is larger than the number of rows.
     whole_row_count = max(table.total, row_count)
     return PageTable(
         name=f"{name}-{slug(table.split_value)}" if table.split_value else name,
@@ -230,16 +231,16 @@ def layout_with_cells(
     make_cell_by_key: Mapping[str, RowCell] | None = None,
     shown: Sequence[str] = (),
 ) -> Layout:
-    """Return a layout with further columns and with cells that only pages have, such as links.
+    """Return a layout with additional columns and with cells that only pages have, such as links.
 
-    `make_cell_by_key` has a function for each column with such cells, by the key of the column: it makes the cell from
-    the values of a row, by key, and the number of the row (from 0). `shown` are the keys of the columns that the table
-    shows; empty, the default, means all of them, whatever the given layout shows.
+    `make_cell_by_key` maps the key of each column with such cells to a function. The function makes a cell from the
+    values of a row, by key, and from the number of the row (from 0). `shown` are the keys of the columns that the table
+    shows. If it is empty (the default), all columns are shown, whatever the given layout shows.
     """
     columns = (*layout.columns, *further_columns)
     if make_cell_by_key is None:
         make_cell_by_key = {}
-    # The rows of a layout are a function of the document; the new one adds the cells to its rows.
+    # The rows of a layout are a function of the document. The new function adds the cells to the rows of the old one.
     return replace(
         layout,
         columns=columns,
@@ -279,16 +280,17 @@ def table_of_rows(
     is_small: bool = False,
     is_linked: bool = False,
 ) -> Iterator[PageTable]:
-    """Yield the table of some rows, for tables that only pages have. It is left out if it has no rows.
+    """Yield a table that only pages have, made of some rows. It is left out if it has no rows.
 
-    `rows` have their values by the key of the column. `headings` has the heading of each column by its key; if a
-    heading is empty, the words of the key are shown. A table that `is_small` has no paging and no filters. If links
-    lead to rows of the table (`is_linked`), it has filters, and is yielded even without rows.
+    Each row maps the keys of columns to values. `headings` maps the key of each column to its heading; if a heading is
+    empty, the words of the key are shown. A small table (`is_small`) has neither paging nor filters. If links lead to
+    rows of the table (`is_linked`), it has filters and is yielded even if it has no rows.
     """
     columns = []
     for key, heading in headings.items():
         columns.append(Column(key, heading, _FORMATS.get(key, Format.PLAIN)))
-    # A layout takes its rows from a document. Here they are the same for any document, and None serves as one.
+    # A layout takes its rows from a document. These rows do not depend on a document, so None is passed as the
+    # document.
     layout = Layout(name, title, tuple(columns), rows=lambda _: rows)
     return tables_of_document(layout, document=None, is_small=is_small, is_linked=is_linked)
 
@@ -346,7 +348,7 @@ def slug(key: str) -> str:
 
 
 def page_html(page: Page) -> str:
-    """Return the page as one HTML file, which loads no other file. Raises MissingExtraError without jinja2."""
+    """Return the page as a self-contained HTML file. Raises MissingExtraError if jinja2 is not installed."""
     template = page_template()
     from markupsafe import Markup
 
@@ -358,7 +360,7 @@ def page_html(page: Page) -> str:
         style=Markup(style),
         script=Markup(script),
         policy=Markup(_content_policy(style, script)),  # the content security policy of the page
-        newline=Markup("\n"),  # a line end that the template does not trim
+        newline=Markup("\n"),  # a line feed that the template does not strip
         packed_entries=Markup(_pack_entries(page.expandable_entries)),
     )
 
@@ -392,13 +394,13 @@ def page_template() -> Template:
 
 
 def _escape_controls(value: object) -> object:
-    """Return a value for the template, in which a text has visible escapes instead of control characters.
+    """Return a value for the template, with visible escapes in place of the control characters of a text.
 
-    Characters that change the direction of writing are escaped, too. HTML that the package has made is not changed.
+    Characters that change the direction of writing are also escaped. HTML that the package has made is not changed.
     """
     is_html = hasattr(value, "__html__")  # as `Markup` has
     if isinstance(value, str) and not is_html:
-        return safe_cell(value)  # which escapes control characters
+        return safe_cell(value)  # escapes control characters
     return value
 
 
@@ -423,8 +425,8 @@ def _pack_entries(entries: ExpandableEntries) -> str:
 def _entry_for_script(entry: ExpandableEntry, number_by_key: Mapping[str, int]) -> list[object]:
     """Return an entry as the list that the page's script reads: its head, its steps, its groups, and its chart.
 
-    The steps are positions in the page's list of texts. A group is a title and the numbers of other entries, which
-    `number_by_key` has. The chart is a text of SVG, empty if there is none.
+    The steps are positions in the page's list of texts. A group is a title and the numbers of other entries, which are
+    looked up in `number_by_key`. The chart is SVG text, which is empty if there is no chart.
     """
     groups = []
     for title, keys in entry.groups:

@@ -46,7 +46,7 @@ class PoolProblem(Record):
 class CheckedPool(Record):
     """The problems of assessments that were loaded as far as possible.
 
-    `problem_kinds` are the kinds of problems; those that stop scoring come first. `remarks` are about the files.
+    `problem_kinds` are the kinds of problems, beginning with those that stop scoring. `remarks` are about the files.
     `fatal_errors` are the errors of lines that could not be loaded.
     """
 
@@ -86,27 +86,27 @@ def _pool_problems(loading: Loading, fatal_errors: Iterable[InputError], problem
 
     `fatal_errors` are the errors of lines that could not be loaded, and `problems` has the problems of the other lines.
     """
-    # Scoring stops at lines that cannot be loaded, and at those whose equivalence classes do not fit together.
-    tree_problems = ProblemLog()  # the other problems of classes, which the next call adds
+    # Scoring stops at lines that cannot be loaded, and at lines whose equivalence classes contradict each other.
+    tree_problems = ProblemLog()  # other problems of classes, added by the next call
     errors_of_classes = _errors_of_all_queries(loading, tree_problems)
     errors = [*fatal_errors, *errors_of_classes]
     problem_kinds = []
     for description, places in _places_of_errors(errors).items():
         problem_kinds.append(PoolProblem(description, is_refused=True, places=places))
-    # Scoring passes over lines with other problems.
+    # Scoring skips lines with other problems.
     for description, places in _places_of_uncounted_lines((problems, tree_problems)).items():
         problem_kinds.append(PoolProblem(description, is_refused=False, places=places))
     return problem_kinds
 
 
 def _errors_of_all_queries(loading: Loading, problems: ProblemLog) -> list[InputError]:
-    """Return the errors of assessments whose equivalence classes (answers that mean the same) contradict each other.
+    """Return the errors of assessments whose equivalence classes (groups of synonymous answers) contradict each other.
 
     Problems that do not stop scoring are added to `problems`.
     """
     assessments_by_query = group_by_query(loading.links.assessments)
     errors: list[InputError] = []
-    # The queries that scoring takes if users choose none.
+    # These are the queries that are scored unless the user chooses others.
     for query in loading.query_set.default_queries():
         assessments = assessments_by_query.get(query.base_id, [])
         errors += _errors_of_classes(query, assessments, loading, problems)
@@ -149,10 +149,10 @@ def _errors_of_classes(
 ) -> list[InputError]:
     """Return the errors of a query's assessments whose equivalence classes contradict each other.
 
-    An equivalence class contains answers that mean the same. The classes of a query and of its follow-on queries form a
-    tree. The tree is built repeatedly, each time without the line that caused the last error, until there is no error
-    or until `MOST_REFUSED` errors are found.
-    The problems of the last tree are added to `problems`.
+    An equivalence class contains answers with the same meaning. The classes of a query and of its follow-on queries
+    form a tree. The tree is built repeatedly, each time without the line that caused the previous error, until there is
+    no error or `MOST_REFUSED` errors have been found. If a tree without errors is found, its other problems are added
+    to `problems`.
     """
     errors: list[InputError] = []
     remaining = list(assessments)
@@ -191,14 +191,14 @@ def _is_about(error: InputError, line: Assessment) -> bool:
 
 
 def _kind_of_error(error: InputError) -> str:
-    """Return the message of an error without details such as ids, which is the same for all errors of a kind.
+    """Return the message of an error without details such as ids, so that it is the same for all errors of one kind.
 
     For example, `Correct entry without equivalence class, query = 00fb79cef8 at line 3` becomes `correct entry without
     equivalence class`.
     """
     if error.code == "QUERY_NOT_LOADED":
-        # `_DETAILS_PATTERN` removes the end of a message, but here the id of the query is in the middle. The remedy is
-        # the reason why the query is not there.
+        # `_DETAILS_PATTERN` removes the end of a message, but in this one the query id is in the middle. The remedy
+        # says why the query is missing.
         return f"a query that is not there; {error.remedy}"
     text = _DETAILS_PATTERN.sub("", error.problem)
     return text[:1].lower() + text[1:]

@@ -1,5 +1,5 @@
-"""Prepare the inputs of a scoring before they are loaded: convert files to runs, and validate runs. A prepared run
-records how it was made from an input, and which problems the input has.
+"""Prepare the inputs of scoring before they are loaded: convert files to runs, and validate runs. A prepared run
+records how it was made from an input and which problems the input has.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from cs_score.problems.log import ProblemLog
 
 
 class Conversion(NamedTuple):
-    """The result of a conversion: the record of it, with the problems of the file, and the run that was made.
+    """The result of a conversion: the record of it, including the problems of the file, and the run that was made.
 
-    `run_file` is None if the file has errors, so that no run can be made of it.
+    `run_file` is None if the file has errors, because a run cannot be made from it then.
     """
 
     prepared_run: PreparedRun
@@ -56,17 +56,17 @@ def prepare_inputs(
 ) -> Preparation:
     """Return the files to score, in order, after converting files to runs and, if asked to, validating the runs.
 
-    A knowledge base, for example, is replaced by a run with its answers to the queries, while a run stays as it is. All
-    files of a folder are taken. The files in `knowledge_bases` are converted even if they do not look like knowledge
-    bases. The result also has a record of each run that was converted or validated. Raises InputError for a file that
-    cannot be prepared.
+    A knowledge base, for example, is replaced by a run with its answers to the queries, while a run stays as it is. A
+    folder stands for all of its files. The files in `knowledge_bases` are converted even if they do not look like
+    knowledge bases. The result also contains a record of each run that was converted or validated. Raises InputError if
+    a file cannot be prepared.
     """
     converted = _convert_files(files, settings, knowledge_bases)
     for prepared_run in converted.prepared_runs:
         settings.on_prepared(prepared_run)
     if not settings.validates:
         return converted
-    # Runs that were made of other files are validated, too. `validate_inputs` calls `on_prepared` for validated runs.
+    # Runs made from other files are also validated. `validate_inputs` calls `on_prepared` for validated runs.
     validated = validate_inputs(converted.files, settings)
     return Preparation(files=validated.files, prepared_runs=converted.prepared_runs + validated.prepared_runs)
 
@@ -76,7 +76,7 @@ def _convert_files(
 ) -> Preparation:
     """Return the files to score, with runs instead of files such as knowledge bases, and a record of each conversion.
 
-    All files of a folder are taken. If a file has errors, there is a record but no run.
+    A folder stands for all of its files. For a file with errors there is a record but no run.
     """
     converted = Preparation()
     for path in files:
@@ -92,9 +92,9 @@ def _convert_files(
 
 
 def _convert(file: Input, converter: Converter, settings: PreparationSettings) -> Conversion:
-    """Return the run that a converter makes of a file, with a record of the conversion.
+    """Return the run that a converter makes from a file, with a record of the conversion.
 
-    Raises InputError for a file that cannot be read.
+    Raises InputError if the file cannot be read.
     """
     convert_file = converter.load_function(file)
     queries = list(settings.queries.default_queries())

@@ -1,7 +1,7 @@
-"""Choose the lines of a run that are kept: pooling to a depth, and the selection of the program apply-k. A node is an
-answer of a run, in one or several lines. A node of the second hop answers a query about the answer of its parent.
-Scheme A takes the best nodes of the run, scheme B the best nodes of each query. An orphan is a line about an answer
-without lines.
+"""Choose which lines of a run are kept, by pooling to a depth or as the program apply-k does. A node is an answer of a
+run, given in one or more lines. A node of the second hop answers a query about the answer of its parent node. Scheme A
+takes the best nodes of the whole run, scheme B the best nodes of each query. An orphan is a line that depends on an
+answer of which no line is left.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Depth(Record):
     """The depth to which the nodes of a run are pooled, that is, given to assessors. Scheme B (`is_per_query`) takes
     the `node_count` best nodes of the first hop for each query, scheme A for the whole run.
 
-    Of the second hop, the square of this number of nodes are taken.
+    At the second hop, the number of nodes taken is the square of `node_count`.
     """
 
     is_per_query: bool
@@ -46,10 +46,10 @@ class Depth(Record):
 
     @classmethod
     def parse(cls, text: str) -> Depth | None:
-        """Return the depth in a text: scheme B with five nodes for `B:5`.
+        """Return the depth that a text describes: scheme B with five nodes for `B:5`.
 
-        The text `0` and the empty text mean that the whole run is taken; then None is returned. Raises UsageError for
-        any other text.
+        Returns None for `0` and for the empty text, which mean that the whole run is taken. Raises UsageError if the
+        text is anything else.
         """
         if text in ("", "0"):
             return None
@@ -57,13 +57,13 @@ class Depth(Record):
         if match is None:
             raise UsageError(_EXPECTED_FORM_OF_DEPTH)
         scheme, digits = match.groups()
-        # No run has so many nodes that more than nine digits are needed. Longer numbers would only take time.
+        # No run has so many nodes that more than nine digits are needed. Longer numbers would only slow things down.
         first_nine_digits = digits[:9]
         return cls(is_per_query=scheme == "B", node_count=int(first_nine_digits))
 
 
 class _Node(NamedTuple):
-    """A node (an answer of a run, in one or several lines) that may be taken.
+    """A node (an answer of a run, given in one or more lines) that may be taken.
 
     * `name`: the query and the node id, such as `CS14_0001:h1`.
     * `hop`: 0 for the first hop, 1 for the second.
@@ -85,12 +85,12 @@ def discard_beyond_depth(
     discarded_indexes: set[int],
     problems: ProblemLog,
 ) -> None:
-    """Discard the lines of a run that are not within the depth of pooling.
+    """Discard the lines of a run that are beyond the depth of pooling.
 
-    Their indexes are added to `discarded_indexes`, and they are reported to `problems`. The confidence of a node is
-    computed from at most `justifications_per_node` of its lines, or from all if it is None. All lines without node id
-    form one node without name, its own parent. In a run without node ids this node is always taken, and so nothing is
-    discarded, unless the depth is 0.
+    Their indexes are added to `discarded_indexes`, and the lines are reported to `problems`. The confidence of a node
+    is computed from at most `justifications_per_node` of its lines, or from all of them if it is None. All lines
+    without a node id form a single unnamed node, which is its own parent. In a run without node ids this node is always
+    taken, so nothing is discarded unless the depth is 0.
     """
     lines_by_node = _lines_by_node(responses, discarded_indexes)
     nodes_by_query = _nodes_by_query(depth, justifications_per_node, lines_by_node)
@@ -100,15 +100,15 @@ def discard_beyond_depth(
         taken_names = _names_taken_by_scheme_a(depth, nodes_by_query)
     for line in _lines_of_other_nodes(taken_names, lines_by_node):
         discarded_indexes.add(line.index)
-        if depth.is_per_query:  # with one depth for the whole run, the reference program reports nothing
+        if depth.is_per_query:  # with one depth for the whole run, the reference scorer reports nothing
             _report_discarded(line, "DISCARDED_ENTRY_DEPTH", problems)
     _discard_orphans(depth, responses, discarded_indexes, problems)
 
 
 def _lines_of_other_nodes(taken_names: Collection[str], lines_by_node: Mapping[str, _NodeLines]) -> list[Response]:
-    """Return the remaining lines of the nodes beyond the depth, whose names are not among `taken_names`.
+    """Return the remaining lines of the nodes that are beyond the depth.
 
-    A name is, for example, `CS14_0001:h1`.
+    These are the nodes whose names, such as `CS14_0001:h1`, are not among `taken_names`.
     """
     lines: list[Response] = []
     for name, node_lines in lines_by_node.items():
@@ -118,9 +118,9 @@ def _lines_of_other_nodes(taken_names: Collection[str], lines_by_node: Mapping[s
 
 
 class _NodeLines(NamedTuple):
-    """The lines of a node that are not discarded yet, and the hop of the node, from 0.
+    """The lines of a node that have not been discarded, and the hop of the node, from 0.
 
-    The last line of a node, even a discarded one, tells its hop.
+    The hop is that of the last line of the node, even if this line was discarded.
     """
 
     remaining_lines: Sequence[Response]
@@ -128,9 +128,9 @@ class _NodeLines(NamedTuple):
 
 
 def _lines_by_node(responses: Iterable[Response], discarded_indexes: Collection[int]) -> dict[str, _NodeLines]:
-    """Return the lines of each node that has a line left, by the name of the node: `{"CS14_0001:h1": ...}`.
+    """Return the remaining lines of each node by the name of the node: `{"CS14_0001:h1": ...}`.
 
-    `discarded_indexes` are the indexes of the lines that are discarded.
+    Nodes without remaining lines are left out. `discarded_indexes` are the indexes of the discarded lines.
     """
     all_lines_by_node: dict[str, list[Response]] = defaultdict(list)
     for line in responses:
@@ -139,7 +139,7 @@ def _lines_by_node(responses: Iterable[Response], discarded_indexes: Collection[
     for name, lines in all_lines_by_node.items():
         remaining_lines = [line for line in lines if line.index not in discarded_indexes]
         if remaining_lines:
-            hop = lines[-1].query.level  # the last line tells the hop, even if it is discarded
+            hop = lines[-1].query.level  # the hop of the last line counts, even if that line is discarded
             lines_by_node[name] = _NodeLines(remaining_lines, hop)
     return lines_by_node
 
@@ -147,7 +147,7 @@ def _lines_by_node(responses: Iterable[Response], discarded_indexes: Collection[
 def _discard_orphans(
     depth: Depth, responses: Iterable[Response], discarded_indexes: set[int], problems: ProblemLog
 ) -> None:
-    """Discard and report orphans: the lines of follow-on queries about answers that have no line left.
+    """Discard and report orphans: lines of follow-on queries about answers of which no line is left.
 
     The indexes of the lines are added to `discarded_indexes`. Orphans of the second hop are discarded first, because
     the third hop asks about answers of the second hop.
@@ -175,12 +175,12 @@ def _report_discarded(line: Response, code: str, problems: ProblemLog) -> None:
 def _nodes_by_query(
     depth: Depth, justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]
 ) -> dict[str, list[_Node]]:
-    """Return the nodes that may be taken, grouped by query, the best node of each query first.
+    """Return the nodes that may be taken, grouped by query, with the best node of each query first.
 
     The name of a node begins with its query: `CS14_0001:h1` belongs to the query `CS14_0001`. Nodes are ranked by path
-    confidence: at the second hop, the confidence of a node times that of its parent. Among equal nodes, scheme B (a
-    depth for each query) puts the node with the smallest line number first, and scheme A (one depth for the run) the
-    node with the largest. A parent without lines of its own is a node, too.
+    confidence. At the second hop, this is the confidence of a node times that of its parent. If several nodes have the
+    same confidence, scheme B (a depth for each query) puts the node with the smallest line number first, and scheme A
+    (one depth for the run) the node with the largest. A parent without lines is included as a node.
     """
     confidence_by_node = _own_confidences(justifications_per_node, lines_by_node)
     nodes_by_query: dict[str, list[_Node]] = defaultdict(list)
@@ -198,15 +198,16 @@ def _query_of(name: str) -> str:
 
 
 def _parents_without_lines(lines_by_node: Mapping[str, _NodeLines]) -> dict[str, list[_Node]]:
-    """Return the parents without a line left, by query: nodes of the first hop above nodes of the second hop.
+    """Return the parents of second-hop nodes that have no remaining lines, by query.
 
-    The confidence of such a parent is 0, so that it is taken last. It has the load position of its first child.
+    Such parents are nodes of the first hop. Their confidence is 0, so they are taken last. A parent has the load
+    position of its first child.
     """
-    # By query and name, because several children may have the same parent.
+    # The parents are stored by query and name, because several children may have the same parent.
     parents_by_query: dict[str, dict[str, _Node]] = defaultdict(dict)
     for load_position, (name, node_lines) in enumerate(lines_by_node.items()):
         parent_name = parent_node(name)
-        # The node without name, of lines without node id, is its own parent.
+        # The unnamed node, which consists of the lines without a node id, is its own parent.
         has_lines_of_parent = parent_name in lines_by_node and parent_name != name
         if node_lines.hop == _SECOND_HOP and not has_lines_of_parent:
             parent = _Node(
@@ -234,7 +235,7 @@ def _make_node(name: str, node_lines: _NodeLines, confidence: float, load_positi
 def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping[str, _NodeLines]) -> dict[str, float]:
     """Return the confidence of each node, computed from its own lines: `{"CS14_0001:h1": 0.9, ...}`.
 
-    At most `justifications_per_node` of its lines are used, or all if it is None.
+    At most `justifications_per_node` lines of each node are used, or all lines if it is None.
     """
     confidence_by_node = {}
     for name, node_lines in lines_by_node.items():
@@ -244,9 +245,10 @@ def _own_confidences(justifications_per_node: int | None, lines_by_node: Mapping
 
 
 def _path_confidence(name: str, hop: int, confidence_by_node: Mapping[str, float]) -> float:
-    """Return the confidence by which a node is ranked: its own, at the second hop times the confidence of its parent.
+    """Return the confidence by which a node is ranked.
 
-    A parent without lines has the confidence 0.
+    This is the node's own confidence, multiplied by the confidence of its parent at the second hop. A parent without
+    lines has the confidence 0.
     """
     confidence = confidence_by_node[name]
     if hop == _SECOND_HOP:
@@ -255,15 +257,15 @@ def _path_confidence(name: str, hop: int, confidence_by_node: Mapping[str, float
 
 
 def _best_first(nodes: Iterable[_Node], depth: Depth) -> list[_Node]:
-    """Return nodes sorted by confidence, then by line number: upwards in scheme B, downwards in scheme A."""
+    """Return nodes sorted by confidence, then by line number, which ascends in scheme B and descends in scheme A."""
     sign = 1 if depth.is_per_query else -1  # with -1, larger line numbers come first
     return sorted(nodes, key=lambda node: (-node.confidence, sign * node.first_line_number, node.load_position))
 
 
 def _names_taken_by_scheme_b(depth: Depth, nodes_by_query: Mapping[str, Sequence[_Node]]) -> set[str]:
-    """Return the names of the nodes that scheme B takes, which has a depth for each query: the best ones of each query.
+    """Return the names of the nodes that scheme B takes: the best nodes of each query.
 
-    `nodes_by_query` has the nodes of each query, the best first. The parents of nodes of the second hop are taken, too.
+    `nodes_by_query` has the nodes of each query, the best first. The parents of second-hop nodes are also taken.
     """
     taken_names: set[str] = set()
     for nodes in nodes_by_query.values():
@@ -278,10 +280,10 @@ def _names_taken_by_scheme_b(depth: Depth, nodes_by_query: Mapping[str, Sequence
 
 
 def _names_taken_by_scheme_a(depth: Depth, nodes_by_query: Mapping[str, Sequence[_Node]]) -> set[str]:
-    """Return the names of the nodes that scheme A takes, which has one depth for the run: the first ones of the run.
+    """Return the names of the nodes that scheme A takes: the first nodes of the whole run.
 
-    `nodes_by_query` has the nodes of each query, the best first. Nodes are taken query by query, in the order of the
-    queries as text, as the reference program takes them. Nodes of the second hop are taken only if their parents are.
+    `nodes_by_query` has the nodes of each query, the best first. Nodes are taken query by query, as in the reference
+    scorer, with the query ids sorted as text. Nodes of the second hop are taken only if their parents are taken.
     """
     all_nodes: list[_Node] = []
     for query_id in sorted(nodes_by_query):
@@ -335,7 +337,7 @@ class _Line(NamedTuple):
 
         It is negative for blank lines and comments.
         """
-        query = self.query.rstrip("_")  # as in the reference program, empty parts at the end do not count
+        query = self.query.rstrip("_")  # as in the reference scorer, empty parts at the end do not count
         part_count = query.count("_") + 1 if query else 0
         return part_count - 2
 
@@ -351,11 +353,12 @@ def documents_per_node(limits_text: str) -> int:
 
 
 def kept_lines(texts: Sequence[str], most_documents: int) -> list[bool]:
-    """Return for each line of a run, given as text, whether apply-k keeps it.
+    """Return, for each line of a run, whether apply-k keeps it.
 
-    A node keeps its most confident line from each document, for at most `most_documents` documents. A line of a later
-    hop answers a query about an earlier answer. It is kept only if a line with this earlier answer is kept, or if the
-    run has no line of the hop before. Blank lines and comments are treated as lines of hops below the first one.
+    `texts` are the lines as they are in the file. For each node, the most confident line from each document is kept,
+    for at most `most_documents` documents. A line of a later hop answers a query about an earlier answer. It is kept
+    only if a line with this earlier answer is kept, or if the run has no lines of the previous hop. Blank lines and
+    comments are treated as lines of a hop before the first one.
     """
     lines_by_hop: dict[int, list[_Line]] = defaultdict(list)
     for number, text in enumerate(texts):
@@ -385,7 +388,7 @@ def _follow_on_query(line: _Line) -> str:
 
 
 def _best_lines(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
-    """Return of each node at most `most_documents` lines: the most confident line of each document."""
+    """Return at most `most_documents` lines of each node: the most confident line from each document."""
     lines_by_node: dict[tuple[str, str], list[_Line]] = defaultdict(list)
     for line in lines:
         lines_by_node[line.query, line.node].append(line)
@@ -398,7 +401,8 @@ def _best_lines(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
 def _best_lines_of_node(lines: Iterable[_Line], most_documents: int) -> list[_Line]:
     """Return the most confident line of a node from each document, the most confident first.
 
-    At most `most_documents` lines are returned. Of equally confident lines the first one in the file is taken.
+    At most `most_documents` lines are returned. If several lines are equally confident, the first one in the file is
+    taken.
     """
     line_by_document: dict[str, _Line] = {}
     for line in sorted(lines, key=lambda line: (-line.confidence, line.number)):

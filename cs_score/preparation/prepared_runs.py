@@ -1,7 +1,7 @@
-"""Validate runs and assessments before they are scored: load them with all problems, repair, apply limits, and write.
-A validated run is sorted, and lines beyond the limits are left out.
+"""Validate runs and assessments before they are scored: load them, report all problems, make repairs, apply limits, and
+write the result. A validated run is sorted, and lines beyond the limits are left out.
 
-A diff keeps the order of the input, since otherwise the changes could not be seen.
+A diff keeps the order of the input, since the changes could not be seen otherwise.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ WrittenLine: TypeAlias = tuple[str, Response]
 
 
 class RunLimits(Record):
-    """The limits on a run: justifications per node, and the depth to which it is pooled (None for the whole run)."""
+    """The limits on a run: justifications per node, and the depth of pooling (None for the whole run)."""
 
     justifications: JustificationLimits
     depth: Depth | None = None
 
 
 class ValidatedText(Record):
-    """A validated run: its text in pieces of whole lines, and remarks that are not in the report.
+    """A validated run: its text, in pieces that consist of whole lines, and remarks that are not in the report.
 
     `dropped_query_ids` are the full ids of the queries whose lines are left out although the report does not say so.
     """
@@ -66,7 +66,7 @@ class ValidatedText(Record):
 
 
 class CheckedRun(Record, dict=True):
-    """A run after loading and checking. `loading` has its lines, the layouts of its files, and the log of problems.
+    """A run that was loaded and checked. `loading` has its lines, the layouts of its files, and the log of problems.
 
     If the problems include errors, the run must not be used.
     """
@@ -95,13 +95,13 @@ class CheckedRun(Record, dict=True):
         )
 
     def _node_ids_without_colon(self) -> list[str]:
-        """Return the node ids that do not begin with a colon, one for each line that has such an id: `["E1", "E1"]`."""
+        """Return the node ids that do not begin with a colon, once for each line that has one: `["E1", "E1"]`."""
         node_ids: list[str] = []
         for response in self.loading.links.responses:
             if response.node is None:
                 continue
             # For a query of the first hop, `node` is the query's id and the node id: CS14_0001:h1, or CS14_0001h1 if
-            # the node id is h1, without a colon. To look there saves splitting the columns of most lines.
+            # the node id is h1, without a colon. Checking `node` avoids splitting most lines into columns.
             query_id = response.query.full_id
             is_first_hop = response.query.level == 0
             if is_first_hop and response.node.startswith(":", len(query_id)):
@@ -139,11 +139,11 @@ class CheckedRun(Record, dict=True):
     def written_lines(self) -> Iterator[WrittenLine]:
         """Yield the lines of the validated run in the order in which they are written.
 
-        The lines of a query are sorted by confidence, then by line number. A line that is equal to the line before it
-        is left out, but counted.
+        The lines of a query are sorted by confidence, then by line number. A line that equals the line before it is
+        left out, but it is counted in the numbers that made-up node ids contain.
         """
         writer = _LineWriter(self.loading)
-        line_count = 0  # part of the node ids that the writer makes up, which are thus all different
+        line_count = 0  # part of the node ids that the writer makes up, to make them unique
         previous_text = ""
         for query in self._written_queries():
             node_id_of_query = self._node_id_of(query)
@@ -179,13 +179,13 @@ def _most_confident_first(lines: Iterable[Response]) -> list[Response]:
 
 
 class _LineWriter:
-    """Write lines of a validated run as text: all of them get the run id of the first line (rule first-run-id)."""
+    """Writes lines of a validated run as text. All lines get the run id of the first line (rule first-run-id)."""
 
     def __init__(self, loading: Loading) -> None:
-        """Prepare to write the lines in `loading`. The first line gives all lines their run id."""
+        """Prepare to write the lines in `loading`. All lines get the run id of the first line."""
         responses = loading.links.responses
         self._run_id = responses[0].run_id if responses else ""
-        # Made-up node ids have letters of the run in them, which are derived from the digests of the input files.
+        # Made-up node ids contain letters that identify the run and are derived from the digests of the input files.
         self._letters_of_made_up_ids = _letters_of_node_ids(loading.digests)
         self._altered_indexes = loading.links.altered_indexes
         self._nine_column_files = {name for name, schema in loading.layouts.items() if schema is RUN_2017}
@@ -193,16 +193,16 @@ class _LineWriter:
     def line_text(self, response: Response, line_number: int, node_id_of_query: str | None) -> str:
         """Return the text of a line with its line feed; `line_number` is its number in the validated run, from 1.
 
-        `node_id_of_query` is the node id that the query gives to its lines, None if it gives none. A line that would
-        have no node id gets a made-up one, such as `:NIL_aBcD000000001`.
+        `node_id_of_query` is the node id that the query assigns to its lines, or None if it does not assign one. A line
+        that would be left without a node id gets a made-up one, such as `:NIL_aBcD000000001`.
         """
         new_node_id = node_id_of_query
         if response.node is None and not node_id_of_query:
             new_node_id = f":NIL_{self._letters_of_made_up_ids}{line_number:09d}"
-        # Nearly all lines can be written as they were read, which saves two thirds of the time: lines that keep their
-        # node id and run id, have all columns, and have no repaired column.
+        # Lines that keep their node id and run id, have all columns and needed no repair are written as they were read.
+        # This applies to nearly all lines and saves two thirds of the time.
         keeps_ids = not new_node_id and response.run_id == self._run_id
-        # A tab at the end means that the node id, the last of nine columns, is empty.
+        # A tab at the end means that the node id, which is the last of nine columns, is empty.
         has_all_columns = response.file in self._nine_column_files and not response.text.endswith("\t")
         is_unaltered = response.index not in self._altered_indexes
         can_be_copied = keeps_ids and has_all_columns and is_unaltered
@@ -225,9 +225,10 @@ def _letters_of_node_ids(digests: Iterable[InputDigest]) -> str:
 
 
 def _written_text(response: Response, run_id: str, new_node_id: str | None) -> str:
-    """Return a line of a validated run with this run id and node id; without a new node id the line keeps its own.
+    """Return a line of a validated run with the given run id and node id.
 
-    Relation, value and provenance are written as they were read and repaired.
+    If `new_node_id` is None, the line keeps its own node id. Relation, value and provenance are written as they are
+    after reading and repair.
     """
     columns = response.text.split("\t")
     query_id, slot, _run_id, _relation, _value, value_type, _provenance, confidence = columns[:8]
@@ -259,7 +260,8 @@ class _Pooling:
     def discard_lines(self, loading: Loading) -> None:
         """Discard the lines that were loaded beyond the depth of pooling, unless there was a fatal condition.
 
-        The depth is a number of nodes (answers), of the whole run or of each query; the best nodes keep their lines.
+        The depth is a number of nodes (answers), either for the whole run or for each query. Only the best nodes keep
+        their lines.
         """
         depth = self._limits.depth
         if depth is None or loading.problems.fatal_errors:
@@ -283,11 +285,12 @@ def check_run(
     allow_comments: bool = False,
     only_run_id: str | None = None,
 ) -> CheckedRun:
-    """Return a run that was loaded and checked; all problems of all its lines are added to `problems`.
+    """Load and check a run, add the problems of all its lines to `problems`, and return it.
 
-    The files and folders of `run` are loaded as one run. `only_run_id` is the run whose lines are loaded, None for all.
-    If `documents` is given, answers are compared with the texts of the documents. After a fatal condition loading goes
-    on as far as possible; at the end the first fatal condition is raised as InputError, and `problems` holds all.
+    The files and folders in `run` are loaded as one run. `only_run_id` is the id of the run whose lines are loaded, or
+    None to load all runs. If `documents` is given, answers are compared with the texts of the documents. After a fatal
+    condition, loading continues as far as possible. At the end, the first fatal condition is raised as InputError;
+    `problems` then holds all of them.
     """
     loading = Loading(
         queries.query_set,
@@ -324,7 +327,7 @@ def _load_and_check(loading: Loading, run: Iterable[Input], documents: DocumentL
     if documents is not None:
         _verify_lines(loading, documents, problems)
     if load_error is not None:
-        # This error is added last, since it ended the loading after the other fatal conditions.
+        # This error is added last, since it ended loading and came after the other fatal conditions.
         problems.fatal_errors.append(load_error)
     problems.end_if_fatal(loading.remarks)  # raises the first fatal condition
     _report_run_ids(loading.links.responses, problems)
@@ -364,11 +367,12 @@ def _report_run_ids(responses: Sequence[Response], problems: ProblemLog) -> None
 
 
 def differences(checked_run: CheckedRun) -> Iterator[str]:
-    """Yield the unified diff of each file of a run, in load order; a file without changes gives nothing.
+    """Yield the unified diff of each file of a run, in load order; unchanged files are skipped.
 
-    Raises UsageError for a run from standard input, which cannot be read twice.
+    Raises UsageError if the run comes from standard input, which cannot be read twice.
     """
-    # By file and number of the old line. One new line replaces it; old lines that are not there are left out.
+    # The new lines by file and number of the old line that each of them replaces. Old lines that are missing here are
+    # deleted.
     new_lines_by_file: dict[str, dict[int, tuple[str]]] = defaultdict(dict)
     for text, response in checked_run.written_lines():
         new_lines_by_file[response.file][response.number] = (text.removesuffix("\n"),)
@@ -379,7 +383,7 @@ def differences(checked_run: CheckedRun) -> Iterator[str]:
 
 
 class _KnownAlignment(SequenceMatcher[str]):
-    """A matcher of difflib for two files whose alignment is known: it groups changes, and compares nothing."""
+    """A difflib matcher for two files whose alignment is known: it groups changes without comparing lines."""
 
     def __init__(self, opcodes: list[Any]) -> None:
         """Take the stretches of the two files, as `get_opcodes` of difflib returns them."""
@@ -392,9 +396,9 @@ class _KnownAlignment(SequenceMatcher[str]):
 
 
 class _Stretch(NamedTuple):
-    """A stretch of lines of a file, and the lines that replace them, both by positions as difflib gives them.
+    """A stretch of lines of a file and the lines that replace them, given by their positions as in difflib.
 
-    `tag` is `equal` if all these lines are unchanged, `replace` if each of them is replaced by other lines or none.
+    `tag` is `equal` if all these lines are unchanged, and `replace` if each of them is replaced or deleted.
     """
 
     tag: str
@@ -407,7 +411,7 @@ class _Stretch(NamedTuple):
 def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]) -> Iterator[str]:
     """Yield the unified diff of a file and its new lines, as the program `diff -u` would print it.
 
-    `new_lines_by_number` has the new lines that replace each old line, by the number of the old line from 1.
+    `new_lines_by_number` maps the number of each old line (from 1) to the new lines that replace it.
     """
     with open_source(name) as source:
         old_lines = source.read_bytes().decode("utf-8").split("\n")
@@ -417,12 +421,12 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
     # A stretch is a run of neighbouring lines that are all unchanged or all replaced.
     new_lines, stretches = _new_lines_and_stretches(old_lines, new_lines_by_number, ends_with_newline)
     header = f"--- {one_line(name)}\n+++ {one_line(name)} (validated)\n"
-    # A hunk consists of neighbouring changes, with a few unchanged lines around them. The module difflib groups the
-    # changes; it need not look for them, because they are known.
+    # A hunk consists of neighbouring changes, with a few unchanged lines around them. The module difflib only groups
+    # the changes; it does not have to search for them, because they are known.
     for opcodes in _KnownAlignment(stretches).get_grouped_opcodes(CONTEXT):
         hunk = [_Stretch(*opcode) for opcode in opcodes]
         yield header + _hunk_heading(hunk)
-        header = ""  # it stands before the first hunk only
+        header = ""  # printed only before the first hunk
         for stretch in hunk:
             yield from _lines_of_stretch(stretch, old_lines, new_lines, ends_with_newline)
 
@@ -430,10 +434,10 @@ def file_differences(name: str, new_lines_by_number: Mapping[int, Sequence[str]]
 def _lines_of_stretch(
     stretch: _Stretch, old_lines: Sequence[str], new_lines: Sequence[str], ends_with_newline: bool
 ) -> Iterator[str]:
-    """Yield the lines of a diff for one stretch: unchanged lines after a blank, or old after `-` and new after `+`.
+    """Yield the lines of a diff for one stretch.
 
-    `old_lines` and `new_lines` are all lines of the two files. `ends_with_newline` says whether the last old line ends
-    with a line feed.
+    Unchanged lines are preceded by a space, old lines by `-`, and new lines by `+`. `old_lines` and `new_lines` are all
+    lines of the two files. `ends_with_newline` says whether the last old line ends with a line feed.
     """
     is_unchanged = stretch.tag == "equal"
     sign = " " if is_unchanged else "-"
@@ -443,7 +447,7 @@ def _lines_of_stretch(
         return
     has_last_line = stretch.end == len(old_lines)
     if has_last_line and not ends_with_newline:
-        yield "\\ No newline at end of file\n"  # it stands between the last old line and the new lines
+        yield "\\ No newline at end of file\n"  # printed between the last old line and the new lines
     for line in new_lines[stretch.new_start : stretch.new_end]:
         yield f"+{line}\n"
 
@@ -454,8 +458,8 @@ def _hunk_heading(hunk: Sequence[_Stretch]) -> str:
     new_start = hunk[0].new_start
     line_count = hunk[-1].end - start
     new_line_count = hunk[-1].new_end - new_start
-    # Lines are numbered from 1. A hunk always has old lines, but it may have no new ones: then the number is that of
-    # the new file's line before it.
+    # Lines are numbered from 1. A hunk always contains old lines but sometimes no new lines. In that case the number is
+    # that of the preceding line of the new file.
     first_number = start + 1
     first_new_number = new_start + 1 if new_line_count else new_start
     return f"@@ -{first_number},{line_count} +{first_new_number},{new_line_count} @@\n"
@@ -466,9 +470,9 @@ def _new_lines_and_stretches(
 ) -> tuple[list[str], list[_Stretch]]:
     """Return all new lines of a file, and its stretches: neighbouring lines that are all unchanged or all replaced.
 
-    The result is for a diff of the file before and after validation. `new_lines_by_number` has the lines written
-    instead of each old line, by its number from 1; an old line without element is deleted. A last line without line
-    feed counts as replaced, since it is written with one.
+    The result is used for a diff of the file before and after validation. `new_lines_by_number` maps the number of each
+    old line (from 1) to the lines that replace it; an old line that is missing from the mapping is deleted. A last line
+    without a line feed counts as replaced, since it is written with one.
     """
     new_lines: list[str] = []
     stretches: list[_Stretch] = []
@@ -482,10 +486,10 @@ def _new_lines_and_stretches(
 
 
 def _add_to_stretches(stretches: list[_Stretch], tag: str, new_line_count: int) -> None:
-    """Add the next old line of a file to the stretches; `new_line_count` new lines replace it.
+    """Add the next old line of a file to the stretches. It is replaced by `new_line_count` new lines.
 
-    A stretch consists of neighbouring old lines with the same tag (`equal` or `replace`), and of the new lines for
-    them. The last stretch is extended if it has this `tag`; otherwise a new stretch begins.
+    A stretch consists of neighbouring old lines with the same tag (`equal` or `replace`) and of the new lines that
+    replace them. If the last stretch has this `tag`, it is extended; otherwise a new stretch begins.
     """
     before_first_line = _Stretch(tag="", start=0, end=0, new_start=0, new_end=0)
     last = stretches[-1] if stretches else before_first_line
@@ -500,8 +504,8 @@ class PreparedRun(Record):
     """An input of the scorer that was converted or validated: its problems, and the run that is scored instead.
 
     `scored_as` is the name of that run, and `change` says how it was made from the input. If `problems` include errors,
-    the run must not be scored; `code` and `remedy` belong to the error that says so. `digests` are the digests of the
-    original files.
+    the run must not be scored; `code` and `remedy` are then used for the error message. `digests` are the digests of
+    the original files.
     """
 
     name: str
@@ -518,7 +522,7 @@ class PreparedRun(Record):
         return str(InputError(self.change, file=self.name))
 
     def raise_for_errors(self) -> None:
-        """Raise InputError if the problems of the run include errors. Such a run must not be scored."""
+        """Raise InputError if the problems of the run include errors, since the run must not be scored then."""
         error_count = self.problems.count(Severity.ERROR)
         if error_count:
             problem = closing_line(error_count, warnings=0).rstrip("\n")  # such as "3 errors encountered"
@@ -526,7 +530,7 @@ class PreparedRun(Record):
 
 
 class Preparation(Struct):
-    """The files to score, in order and with prepared runs instead of their originals, and a record of each of these."""
+    """The files to score, in order, with prepared runs in place of originals, and a record of each prepared run."""
 
     files: list[Input] = field(default_factory=list)
     prepared_runs: list[PreparedRun] = field(default_factory=list)
@@ -562,7 +566,7 @@ def validate_runs(
 def _split_by_kind(file: Input) -> tuple[list[Input], list[Input]]:
     """Return the run files among the members of a folder, and the other members, such as assessments.
 
-    A file that is no folder is its own only member. Raises InputError for a file that cannot be read.
+    A file that is not a folder is its own only member. Raises InputError if a file cannot be read.
     """
     run_files: list[Input] = []
     other_files: list[Input] = []
@@ -585,8 +589,8 @@ class _Validator(NamedTuple):
     def validate(self, name: str, run_files: list[Input], run_ids: Iterable[str | None]) -> Preparation:
         """Return one file with the validated runs, and a record of each run with its problems and changes.
 
-        The runs have these `run_ids` in the run files; an id is None if the files hold a single run. `name` is the name
-        that the user gave. Raises InputError if a run cannot be validated at all.
+        `run_ids` are the ids of the runs in the run files; an id is None if the files contain a single run. `name` is
+        the name that the user gave. Raises InputError if a run cannot be validated at all.
         """
         scored_as = f"{name} (validated)"
         prepared_runs = []
@@ -603,7 +607,7 @@ class _Validator(NamedTuple):
                 digests=tuple(checked_run.loading.digests),
             )
             prepared_runs.append(prepared_run)
-        # The validated runs become one file in memory, which is scored instead.
+        # The validated runs become one file in memory, which is scored instead of the run files.
         return Preparation(files=[InMemory(scored_as, b"".join(texts))], prepared_runs=prepared_runs)
 
 
@@ -637,14 +641,14 @@ def load_prepared(
     limits: JustificationLimits | None = None,
     problems: ProblemLog | None = None,
 ) -> Run:
-    """Return the run that is in prepared files, with the digests of the files that users gave.
+    """Return the run in the prepared files, with the digests of the files that the user gave.
 
     `limits` and `problems` are passed to `load_run`. Raises InputError if the files cannot be loaded.
     """
     run = load_run(gold, preparation.files, limits, problems)
-    # A prepared run exists only in memory; its digests are replaced by the digests of its original file. A knowledge
-    # base is first converted and then validated. To get from the last file to the first one, the preparations are
-    # undone in reverse order.
+    # A prepared run exists only in memory, so its digests are replaced by those of its original file. A knowledge base
+    # is first converted and then validated. To trace the last file back to the first, the preparations are processed in
+    # reverse order.
     digests = list(run.digests)
     for prepared_run in reversed(preparation.prepared_runs):
         digests = _digests_of_original_files(prepared_run, digests)
@@ -681,10 +685,10 @@ _MentionTypes: TypeAlias = Mapping[tuple[str, str], str]
 def lines_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
     """Yield pairs of a language, such as `ENG`, and a line of the assessment file of this language, in load order.
 
-    Every assessment is written into the cross-lingual file. If it has a language, it is also written into the file of
-    that language. An assessment of a follow-on query counts for its language only if the parent answer, which the query
-    is about, was assessed in the same language. Raises InputError if the mention types of an equivalence class
-    contradict each other.
+    Every assessment is written to the cross-lingual file. If it has a language, it is also written to the file of that
+    language. An assessment of a follow-on query counts for its language only if the answer that the query asks about
+    was assessed in the same language. Raises InputError if the mention types of an equivalence class contradict each
+    other.
     """
     assessments = loading.links.assessments
     languages = _languages(loading)
@@ -702,7 +706,8 @@ def lines_by_language(loading: Loading) -> Iterator[tuple[str, str]]:
 def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable[str]) -> set[tuple[str, str]]:
     """Return the languages of the answers that follow-on queries ask about, as pairs: `("efa464516d81", "ENG")`.
 
-    A pair has the short id of a follow-on query. `languages` has the language of each assessment.
+    Each pair consists of the short id of a follow-on query and a language. `languages` has the language of each
+    assessment.
     """
     languages_of_answers = set()
     for assessment, language in zip(assessments, languages):
@@ -715,8 +720,8 @@ def _languages_of_answers(assessments: Iterable[Assessment], languages: Iterable
 def _languages(loading: Loading) -> list[str]:
     """Return the language of each assessment: "ENG" if its documents and its query's document are English, and so on.
 
-    The language is "XLING" if these documents have several languages, or if the assessment names no document of a known
-    language.
+    The language is "XLING" if these documents are in several languages, or if the assessment does not name a document
+    in a known language.
     """
     document_by_follow_on = _document_by_follow_on(loading)
     languages = []
@@ -741,7 +746,7 @@ def _document_languages(assessment: Assessment, schema: Schema) -> set[str]:
 
 
 def _document_of_query(assessment: Assessment, loading: Loading, document_by_follow_on: Mapping[str, str]) -> str:
-    """Return the id of the document that the query of an assessment starts from, empty if there is none.
+    """Return the id of the document that the query of an assessment starts from, or an empty text if there is none.
 
     A query of the query files starts from the document of its first entry point. `document_by_follow_on` has the
     documents of follow-on queries.
@@ -758,10 +763,11 @@ def _document_of_query(assessment: Assessment, loading: Loading, document_by_fol
 def _document_by_follow_on(loading: Loading) -> dict[str, str]:
     """Return the document that each follow-on query starts from, by the short id of the query.
 
-    A follow-on query asks about an answer. The first line with this answer, even a skipped one, has the document in its
-    value provenance.
+    A follow-on query asks about an answer. Its document is the one in the value provenance of the first line with this
+    answer, even if that line was skipped.
     """
-    # The skipped lines before each assessment, by the position of the assessment: the number of lines accepted before.
+    # The skipped lines before each assessment, by the position of the assessment. The position is the number of lines
+    # that were accepted before it.
     skipped_lines_before = defaultdict(list)
     for skipped_line in loading.links.skipped_lines:
         skipped_lines_before[skipped_line.accepted_line_count].append(skipped_line)
@@ -786,7 +792,7 @@ def _mention_types(assessments: Iterable[Assessment], languages: Iterable[str]) 
     for assessment, language in zip(assessments, languages):
         class_mention = assessment.class_mention or ""
         has_type = class_mention in (NAMED, NOMINAL)
-        # A description may have a document in place of the type.
+        # A description may have a document id in place of the type.
         has_document = assessment.value_mention == NOMINAL and not has_type
         if has_type and assessment.value_mention == class_mention:
             _add_mention_type(types, assessment, language)
@@ -811,8 +817,8 @@ def _add_mention_type(types: dict[tuple[str, str], str], assessment: Assessment,
 def _language_of_class_document(assessment: Assessment) -> str:
     """Return the language of the document that an assessment has in place of a mention type: `ENG_1` -> `ENG`.
 
-    The column of the mention type (`class_mention`) holds NAM, NOM or the id of a document, which is read here. Raises
-    InputError if the text is not the id of a document in a known language.
+    The column of the mention type (`class_mention`) contains NAM, NOM or the id of a document. Raises InputError if the
+    text is not the id of a document in a known language.
     """
     class_mention = assessment.class_mention or ""
     match = _DOCUMENT_LANGUAGE.search(class_mention)
@@ -832,7 +838,7 @@ def _unexpected_mention_error(assessment: Assessment, problem: str, remedy: str)
 
 
 def _line_in_language(assessment: Assessment, language: str, types: _MentionTypes, schema: Schema) -> str:
-    """Return the line of an assessment for the file of a language, with the class's mention type in this language."""
+    """Return the line of an assessment for the file of a language, with the mention type that its class has there."""
     if assessment.value_class == "0":  # the answer belongs to no class
         return assessment.text
     columns = split_columns(assessment.text)
@@ -840,7 +846,7 @@ def _line_in_language(assessment: Assessment, language: str, types: _MentionType
     if position_of_type is not None:
         # Without a mention type in this language, the class counts as nominal.
         columns[position_of_type] = types.get((assessment.value_class, language), NOMINAL)
-    # Every column whose text is the name of a judgment, such as CORRECT, becomes the code of this judgment. The
-    # reference program does so even if the text is an answer.
+    # Every column that consists of the name of a judgment, such as CORRECT, is replaced by the code of that judgment.
+    # The reference scorer does so too, even if the text is an answer.
     columns = [_CODE_OF_JUDGMENT.get(column, column) for column in columns]
     return "\t".join(columns).rstrip("\t")

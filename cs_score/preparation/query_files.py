@@ -98,19 +98,19 @@ class QueryOptions(Record):
 
 
 def _fit_slots(queries: Iterable[Query], options: QueryOptions, problems: ProblemLog) -> Iterator[Query]:
-    """Yield the queries that are kept, with the slots that are kept; slots that do not fit are reported.
+    """Yield the queries that are kept, with the slots that are kept, and report slots that do not fit.
 
-    A slot fits if it applies to the type of entity, and starts from the kind of place (city, country), that the slot
-    before it yields. `options.type_action` and `options.place_action` decide about a slot that does not fit. The whole
-    query is deleted, the query is cut before the slot, the slot is repaired, or it is kept.
+    A slot fits if it matches what the slot before it yields, both in the type of entity and in the kind of place (such
+    as city or country). `options.type_action` and `options.place_action` say what happens to a slot that does not fit.
+    Either the whole query is deleted, the query is cut before the slot, the slot is repaired, or it is kept.
     """
     for query in queries:
         fitting_query = _fit_slots_of_query(query, options, problems)
         if fitting_query is None:
             continue
-        # The reference reports the slots of the query as it was read, before cuts.
+        # The reference scorer reports the slots of the query as it was read, before any cuts.
         report_unknown_slots(query, problems)
-        # A query is only cut at its end, so that the remaining slots correspond to the first ones.
+        # A query is only cut at its end, so the remaining slots correspond to the first slots that were read.
         for old_slot, new_slot in zip(query.slots, fitting_query.slots):
             is_repaired = old_slot != new_slot
             if is_repaired and find_predicate(new_slot) is None:
@@ -139,7 +139,7 @@ class _TypeMisfit(NamedTuple):
 
 
 def _first_type_misfit(query: Query) -> _TypeMisfit | None:
-    """Return the first slot of a query that does not fit the slot before it; None if all slots fit.
+    """Return the first slot of a query that does not fit the slot before it, or None if all slots fit.
 
     A slot fits if it applies to entities of a type that the slot before it yields. The first slot must apply to the
     type of the query's entity. An unknown slot never fits.
@@ -156,7 +156,7 @@ def _first_type_misfit(query: Query) -> _TypeMisfit | None:
 def _resolve_type_misfits(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
     """Return a query after checking that each slot applies to entities of the types that the slot before it yields.
 
-    In a query about a person, the slots `per:employee_or_member_of` and `org:founded_by` fit together. The first slot
+    For example, `per:employee_or_member_of` and `org:founded_by` fit together in a query about a person. The first slot
     that does not fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this
     slot, or kept.
     """
@@ -173,10 +173,10 @@ def _resolve_type_misfits(query: Query, action: MisfitAction, problems: ProblemL
 
 
 def remarks_on_types(queries: Iterable[Query], action: MisfitAction, file: str) -> list[str]:
-    """Return a list with a remark on queries that `-types` deletes or cuts because of capitals in their `<enttype>`.
+    """Return a remark, as a list, on queries that `-types` deletes or cuts because of capitals in their `<enttype>`.
 
-    The list is empty if there are no such queries. `action` is the value of `-types`, `file` the query file, for which
-    the remark names a command that repairs it.
+    The list is empty if there are no such queries. `action` is the value of `-types`, and `file` is the query file. The
+    remark gives a command that repairs this file.
     """
     if action is MisfitAction.NONE:
         return []
@@ -191,10 +191,10 @@ def remarks_on_types(queries: Iterable[Query], action: MisfitAction, file: str) 
 
 
 def _fails_by_capitals(query: Query, action: MisfitAction) -> bool:
-    """Return whether a query is deleted or cut, but would be kept if its entity type were in small letters."""
+    """Return whether a query is deleted or cut but would be kept if its entity type were in lower case."""
     entity_type = query.entity_type or ""
     query_in_small_letters = replace(query, entity_type=entity_type.lower())
-    # A query whose slots all fit comes back unchanged. Problems go into a log that nobody reads.
+    # A query whose slots all fit is returned unchanged. The problems go into a log that is discarded.
     unread_log = ProblemLog()
     resolved_query = _resolve_type_misfits(query, action, unread_log)
     resolved_query_in_small_letters = _resolve_type_misfits(query_in_small_letters, action, unread_log)
@@ -211,10 +211,10 @@ class _PlaceMisfit(NamedTuple):
 
 
 def _place_misfits(query: Query) -> list[_PlaceMisfit]:
-    """Return the slots of a query that start from another kind of place than the slot before them yields."""
+    """Return the slots of a query that start from a different kind of place than the preceding slot yields."""
     misfits = []
     for hop in range(1, len(query.slots)):
-        # The same slot, or the one for the right kind of place.
+        # This is the same slot, or the corresponding slot for the right kind of place.
         fitting_slot = _slot_from_same_place(query.slots[hop - 1], query.slots[hop])
         if fitting_slot != query.slots[hop]:
             misfits.append(_PlaceMisfit(hop, fitting_slot))
@@ -224,14 +224,14 @@ def _place_misfits(query: Query) -> list[_PlaceMisfit]:
 def _resolve_place_misfits(query: Query, action: MisfitAction, problems: ProblemLog) -> Query | None:
     """Return a query in which each slot starts from the kind of place that the slot before it yields.
 
-    `per:city_of_birth` yields a city, so that `gpe:residents_of_country` does not fit after it. A slot that does not
-    fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this slot, repaired
-    (`gpe:residents_of_city`), or kept.
+    For example, `per:city_of_birth` yields a city, so `gpe:residents_of_country` does not fit after it. A slot that
+    does not fit is reported. Depending on `action`, the query is then deleted (None is returned), cut before this slot,
+    repaired (here to `gpe:residents_of_city`), or kept.
     """
     names_without_type = [slot.partition(":")[2] for slot in query.slots]  # `per:age` -> `age`
     slots = list(query.slots)
     for hop, fitting_slot in _place_misfits(query):
-        name_before = names_without_type[hop - 1]  # the slot of the hop before, which yields the place
+        name_before = names_without_type[hop - 1]  # the slot of the previous hop, which yields the place
         problems.add("MISMATCHED_HOP_SUBTYPES", query.short_id, name_before, names_without_type[hop])
         if action is MisfitAction.DELETE_QUERY:
             return None
@@ -243,10 +243,10 @@ def _resolve_place_misfits(query: Query, action: MisfitAction, problems: Problem
 
 
 def _slot_from_same_place(slot: str, next_slot: str) -> str:
-    """Return the next slot, changed so that it starts from the kind of place that a slot yields.
+    """Return the next slot, changed to start from the kind of place that the slot before it yields.
 
-    After `per:city_of_birth`, `gpe:residents_of_country` becomes `gpe:residents_of_city`. The next slot is not changed
-    if it fits, if one of the two is not about a kind of place, or if the inventory does not have the slot before it.
+    After `per:city_of_birth`, `gpe:residents_of_country` becomes `gpe:residents_of_city`. The next slot is left
+    unchanged if it fits, if one of the two slots is not about a kind of place, or if `slot` is not in the inventory.
     """
     name = slot.partition(":")[2]
     # The slot begins with the word for the place that it yields: `cities` in `cities_of_residence`.
@@ -275,16 +275,17 @@ def repair_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog
     Queries that do not meet the `options` are reported to `problems`.
     """
     queries: Iterable[Query] = loaded.by_id.values()
-    # A slot can be unfit for the type of entity, or for the kind of place, that the slot before it yields.
+    # A slot may not fit the type of entity or the kind of place that the slot before it yields.
     acts_on_types = options.type_action is not MisfitAction.NONE
     acts_on_places = options.place_action is not MisfitAction.NONE
     if acts_on_types or acts_on_places:
         queries = _fit_slots(queries, options, problems)
-    # Sorted by id: of two queries with the same expansion the last one counts (rule shared-slot-filling-ids).
+    # The order by id matters: if two queries have the same expansion, the last one counts (rule
+    # shared-slot-filling-ids).
     sorted_queries = sorted(queries, key=attrgetter("short_id"))
     if options.duplicate_action is not DuplicateAction.NONE:
         sorted_queries = list(_without_duplicates(sorted_queries, options.duplicate_action, problems))
-    # Expanded queries, if the options ask for them, are made here.
+    # If the options ask for expanded queries, they are made here.
     query_set = build_query_set(sorted_queries, options.expanded_id_base, problems)
     chosen_queries = [query for query in query_set.default_queries() if _is_written(query, options)]
     queries_as_written = [_as_written(query, options) for query in chosen_queries]
@@ -293,7 +294,7 @@ def repair_queries(loaded: QuerySet, options: QueryOptions, problems: ProblemLog
 
 
 def _expansion_index(query_set: QuerySet, written_queries: Iterable[Query]) -> list[tuple[str, str]]:
-    """Return pairs of full ids, sorted by short id: a written query, and the query from which it was made.
+    """Return pairs of full ids, of a written query and of the query from which it was made, sorted by short id.
 
     For example, `("CSX_ENG_00fb79cef8", "CSX_0001")`. Queries that were not made from others are left out.
     """
@@ -306,12 +307,12 @@ def _expansion_index(query_set: QuerySet, written_queries: Iterable[Query]) -> l
 
 
 def decoded_name(name: str) -> str:
-    """Return the name of an entry point with its XML entities decoded: `A&amp;B` -> `A&B`; unknown ones are removed."""
+    """Return the name of an entry point with XML entities decoded (`A&amp;B` -> `A&B`) and unknown entities removed."""
     # For `A&amp;B`, the only text before a semicolon is `A&amp`, and the rest is `B`.
     *texts_before_semicolons, rest = name.split(";")
     decoded_texts = []
     for text in texts_before_semicolons:
-        # The text from its first "&" on is an entity: `A`, `&` and `amp`.
+        # Everything after the first "&" is the name of an entity: `A`, `&` and `amp`.
         before, ampersand, entity = text.partition("&")
         if ampersand:
             decoded_texts.append(before + _ENTITIES.get(entity, ""))
@@ -321,14 +322,14 @@ def decoded_name(name: str) -> str:
 
 
 def _without_duplicates(queries: Iterable[Query], action: DuplicateAction, problems: ProblemLog) -> Iterator[Query]:
-    """Yield the queries that are kept; warn of queries with the entry point or the name of an earlier query.
+    """Yield the queries that are kept, and warn of queries with the entry point or the name of an earlier query.
 
     A query with the same slots and entry point as an earlier one is kept only if `action` is `DuplicateAction.IGNORE`.
     """
     id_by_span_and_slots: dict[str, str] = {}
     id_by_name_and_slots: dict[str, str] = {}
     for query in queries:
-        # The span of an entry point is its document and offsets. Equal spans are the same entry point.
+        # The span of an entry point consists of its document and offsets. Entry points with equal spans are the same.
         earlier_id = _find_or_add_spans(query, id_by_span_and_slots)
         if earlier_id is None:
             _report_earlier_name(query, id_by_name_and_slots, problems)
@@ -340,10 +341,10 @@ def _without_duplicates(queries: Iterable[Query], action: DuplicateAction, probl
 
 
 def _find_or_add_spans(query: Query, id_by_span_and_slots: dict[str, str]) -> str | None:
-    """Return the short id of an earlier query with the slots and an entry point of this query; None if there is none.
+    """Return the short id of an earlier query with the same slots and a common entry point, or None if there is none.
 
     `id_by_span_and_slots` has the short ids of earlier queries, such as `{"ENG_1:3:4:per:children": "00fb79cef8"}`. The
-    spans of this query are added, up to the first one of an earlier query.
+    spans of this query are added to it, up to the first span that an earlier query also has.
     """
     slots = ":".join(query.slots)
     for point in query.entry_points:
@@ -355,10 +356,10 @@ def _find_or_add_spans(query: Query, id_by_span_and_slots: dict[str, str]) -> st
 
 
 def _report_earlier_name(query: Query, id_by_name_and_slots: dict[str, str], problems: ProblemLog) -> None:
-    """Report a query that has the slots and the name of an earlier query.
+    """Report a query that has the same slots and the same name as an earlier query.
 
-    `id_by_name_and_slots` has the short ids of earlier queries. The names of this query are added, up to the first one
-    of an earlier query.
+    `id_by_name_and_slots` has the short ids of earlier queries. The names of this query are added to it, up to the
+    first name that an earlier query also has.
     """
     slots = ":".join(query.slots)
     for point in query.entry_points:
@@ -370,16 +371,17 @@ def _report_earlier_name(query: Query, id_by_name_and_slots: dict[str, str], pro
 
 
 def _is_written(query: Query, options: QueryOptions) -> bool:
-    """Return whether a query is written: one of its languages is chosen, and its first slot is not left out.
+    """Return whether a query is written, which depends on its languages and its first slot.
 
-    With `only_slot_filling`, slots of events and sentiments are left out.
+    One of its languages must be among those chosen. With `only_slot_filling`, the first slot must not be about events
+    or sentiments.
     """
     if options.only_slot_filling and _is_event_or_sentiment(query.slot_at(0) or ""):
         return False
     if options.languages is None:
         return True
     for entry_point in query.entry_points:
-        # A document whose id does not tell the language is taken for English.
+        # If the id of a document does not show its language, English is assumed.
         code = language_code(entry_point.docid or "") or DEFAULT_CODE
         if LANGUAGES[code] in options.languages:
             return True
@@ -387,14 +389,15 @@ def _is_written(query: Query, options: QueryOptions) -> bool:
 
 
 def _as_written(query: Query, options: QueryOptions) -> Query:
-    """Return a query with the fields that are written into the query file: all but `<slot>` and `<nodeid>`.
+    """Return a query with the fields that are written to the query file: all except `<slot>` and `<nodeid>`.
 
-    If the options ask for slot filling only, a second slot about events or sentiments is left out, too. A field that is
-    None is not written; a slot of the path that is not written keeps its place among the slots, and its hop is marked.
+    If the options ask for slot filling only, a second slot about events or sentiments is also left out. Fields that are
+    None are not written. A slot of the path that is not written remains in `slots`, and its hop is added to
+    `hops_without_written_slot`.
     """
     query_as_written = replace(query, slot=None, node_id=None)
     second_slot = query.slot_at(1) or ""
-    # As in the reference program, the third slot is not looked at.
+    # As in the reference scorer, the third slot is not checked.
     if options.only_slot_filling and _is_event_or_sentiment(second_slot):
         return replace(query_as_written, hops_without_written_slot=query.hops_without_written_slot | {1})
     return query_as_written
@@ -469,7 +472,7 @@ def _written_fields(query: Query, full_id: str) -> list[tuple[str, str | None]]:
         raise _missing_field_error("ENTTYPE", full_id)
     if not query.slots or 0 in query.hops_without_written_slot:
         raise _missing_field_error("SLOT0", full_id)
-    # <slot> is the slot that is asked for in this round, <slot0>, <slot1> and so on are the slots of all hops.
+    # <slot> is the slot to be filled in this round, while <slot0>, <slot1> and so on are the slots of all hops.
     fields = [("enttype", query.entity_type), ("nodeid", query.node_id), ("slot", query.slot)]
     for hop, slot in enumerate(query.slots):
         if hop not in query.hops_without_written_slot:
@@ -502,9 +505,9 @@ def _missing_field_error(field: str, full_id: str) -> InputError:
 
 
 def queries_of_first_round(queries: Iterable[Query]) -> list[Query]:
-    """Return the queries of the first round, which asks for the first slot: all queries, with this slot in `<slot>`.
+    """Return the queries of the first round: all queries, with their first slot in `<slot>`.
 
-    A query without a `<slot0>` in its file gets no `<slot>`.
+    A query without `<slot0>` in its file does not get a `<slot>`.
     """
     first_queries = []
     for query in queries:
@@ -519,12 +522,12 @@ _PROVENANCE_COLUMN: Final = 6
 
 
 def queries_of_second_round(responses: Iterable[Response], *, is_xml: bool) -> list[Query]:
-    """Return the queries of the second round. Each asks for the next slot of an answer of a fitting type.
+    """Return the queries of the second round. Each asks for the next slot of an answer whose type fits this slot.
 
-    If the answer to a query with the slots `per:children` and `per:title` is a person, the second query asks for the
-    `per:title` of this person. If the follow-on queries about several answers have the same short id, the last one
-    counts. With `is_xml` names are escaped as in XML. Discarded lines have queries, too (rule
-    queries-of-discarded-lines).
+    For example, if the answer to a query with the slots `per:children` and `per:title` is a person, the second query
+    asks for the `per:title` of this person. If follow-on queries about several answers have the same short id, the last
+    one counts. With `is_xml`, names are escaped as in XML. There are also queries about the answers of discarded lines
+    (rule queries-of-discarded-lines).
     """
     query_by_id: dict[str, Query] = {}
     for response in responses:
@@ -537,8 +540,8 @@ def queries_of_second_round(responses: Iterable[Response], *, is_xml: bool) -> l
 def _query_about_answer(response: Response, *, is_xml: bool) -> Query | None:
     """Return the query about the answer of a response, with the later slots of the query that was answered.
 
-    The result is None if the answer does not fit the next slot, or if no span of the provenance is valid. With `is_xml`
-    the name is escaped as in XML.
+    The result is None if the answer does not fit the next slot, or if the provenance does not contain a valid span.
+    With `is_xml`, the name is escaped as in XML.
     """
     if not _fits_next_slot(response):
         return None
@@ -550,8 +553,8 @@ def _query_about_answer(response: Response, *, is_xml: bool) -> Query | None:
     later_slots = response.query.slots[1:]
     next_slot = later_slots[0]
     return Query(
-        # The full id is the prefix, the base id if it differs from the short id, and the short id. Here it has only two
-        # parts: the id of the answered query and the short id.
+        # A full id consists of the prefix, the base id if it differs from the short id, and the short id. Here it has
+        # only two parts: the id of the answered query and the short id.
         prefix=response.query.full_id,
         short_id=response.follow_on_id,
         base_id=response.follow_on_id,
@@ -591,8 +594,8 @@ def read_groups(file: Input) -> dict[str, list[str]]:
 
     A line of the index has an LDC id and the id of a slot-filling query, with white space between them.
 
-    If an SF id is repeated, the last LDC id counts; an LDC id that is left without SF ids is not returned. Further
-    columns and blank lines are ignored. Bytes that are not UTF-8 are kept unchanged.
+    If a slot-filling id is repeated, its last LDC id counts. LDC ids that are left without slot-filling ids are not
+    returned. Additional columns and blank lines are ignored. Bytes that are not UTF-8 are kept unchanged.
 
     Raises InputError if the file cannot be read, if a line has only one column, or if the two columns are swapped.
     """

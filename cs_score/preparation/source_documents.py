@@ -74,16 +74,16 @@ class _DocumentLine(NamedTuple):
 
 
 def source_text(file: str, needed_at: Place) -> str:
-    """Return the text in the file of a document. Bytes that are not UTF-8 become replacement characters.
+    """Return the text of the file of a document. Bytes that are not UTF-8 become replacement characters.
 
-    `needed_at` is the place of the line whose check needs the text. Raises InputError if the file cannot be read; the
-    error names this place.
+    `needed_at` is the place of the line for whose check the text is needed. Raises InputError, with this place, if the
+    file cannot be read.
     """
     try:
         with open_source(file, dash_is_stdin=False) as source:
             data = source.read_bytes()
     except InputError as error:
-        reason = error.problem.removeprefix(f"Could not open {file}: ")  # `open_source` begins its message so
+        reason = error.problem.removeprefix(f"Could not open {file}: ")  # `open_source` adds this beginning
         raise InputError(
             f"Source document expected at {file}: {reason}",
             file=needed_at.file,
@@ -110,10 +110,10 @@ def is_text_at(text: str, start: float, end: float, value: str) -> bool:
 def verify_answer_texts(
     lines: Iterable[Response | Assessment], layouts: Mapping[str, Schema], documents: DocumentList, problems: ProblemLog
 ) -> list[InputError]:
-    """Report every answer that differs from the text at its place in the document, if the document has a file.
+    """Report every answer that differs from the text at its place in the document, if there is a file of the document.
 
-    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns the
-    error of the first file that cannot be read, in a list for the log; the list is empty if all files can be read.
+    The place of an answer is the first span of its value provenance. Each document is opened only once. Returns a list
+    for the log with the error of the first file that cannot be read. The list is empty if all files can be read.
     """
     errors: list[InputError] = []
     for file, places in _places_by_file(lines, layouts, documents).items():
@@ -123,7 +123,7 @@ def verify_answer_texts(
             errors.append(error)
         else:
             _report_differences(places, text, problems)
-    return errors[:1]  # one message is enough; answers in the other files were compared nevertheless
+    return errors[:1]  # one message is enough; the answers in all readable files were compared
 
 
 def _places_by_file(
@@ -131,8 +131,8 @@ def _places_by_file(
 ) -> dict[str, list[_PlaceOfAnswer]]:
     """Return the places of answers by the path of the file with the text of their document: `{"ENG_1.txt": [...]}`.
 
-    Answers whose document has no file, and answers without a valid place, are left out. `layouts` has the layout of
-    each file of lines.
+    Answers whose document does not have a file and answers without a valid place are left out. `layouts` has the layout
+    of each file of lines.
     """
     places_by_file: dict[str, list[_PlaceOfAnswer]] = defaultdict(list)
     for line in lines:
@@ -161,7 +161,7 @@ def _report_differences(places: Iterable[_PlaceOfAnswer], text: str, problems: P
         if not is_text_at(text, offset_value(span.start), offset_value(span.end), line.value):
             detail = Detail("VALUE", line.value)
             arguments = (line.value, line.value_provenance)
-            # The reference program spells the code so.
+            # The code is spelt as in the reference scorer.
             problems.add("INACCURACTE_MENTION_STRING", *arguments, place=line.place, detail=detail)
 
 

@@ -20,13 +20,13 @@ class ProblemKind(NamedTuple):
     """The row of a problem code in the table.
 
     `template` is the message, in which `%s` and `%d` are replaced by arguments. It is None for a condition that ends
-    the program with a message of its own; the reference program has no code for it. `meaning` describes the problem,
+    the program with its own message; the reference scorer does not have a code for it. `meaning` describes the problem,
     `example` is an input with the problem, `remedy` is advice for the author of the input, and `action` says what
     cs-score does.
 
-    `offender_position` is the position of the offending text among the arguments of the message, from 0; None if none
-    of them is. `column_or_position` is the name of the column with the problem, or the position of an argument with the
-    name of the column.
+    `offender_position` is the position of the offending text among the arguments of the message, from 0, or None if it
+    is not among them. `column_or_position` is the name of the column with the problem, or the position of the argument
+    that contains this name.
     """
 
     severity: Severity
@@ -44,7 +44,7 @@ class ProblemKind(NamedTuple):
         return self.template % arguments
 
     def column_name(self, arguments: tuple[object, ...]) -> str | None:
-        """Return the name of the column with a problem of this kind, such as `SLOT_NAME`; None if no column is known.
+        """Return the name of the column with a problem of this kind, such as `SLOT_NAME`, or None if it is not known.
 
         `arguments` are the arguments of the message. They are empty if only the message itself is known.
         """
@@ -559,9 +559,9 @@ UNEXPECTED_REALIS error text=1 column=PREDICATE: Unexpected value of realis (exp
 
 
 def _parse_table(table: str) -> dict[str, ProblemKind]:
-    """Return the kinds of problems that a table such as `_TABLE` describes, by code in alphabetical order."""
+    """Return the kinds of problems that a table such as `_TABLE` describes, by code, in alphabetical order."""
     kind_by_code = {}
-    entries = re.split(r"\n(?=\S)", table.strip("\n"))  # the further lines of an entry are indented
+    entries = re.split(r"\n(?=\S)", table.strip("\n"))  # all lines of an entry but the first are indented
     for entry in entries:
         is_heading = entry.startswith("#")
         if not is_heading:
@@ -571,10 +571,10 @@ def _parse_table(table: str) -> dict[str, ProblemKind]:
 
 
 def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
-    """Return the code and the kind of a problem, from its entry in the table.
+    """Return the code and the kind of a problem, read from its entry in the table.
 
-    The entry has a head, and lines with the meaning, an example, the remedy and perhaps the action. They are indented
-    by 4 blanks, and the continuation of a long line by 8:
+    The entry has a head, followed by lines with the meaning, an example, the remedy and, optionally, the action. These
+    lines are indented by 4 spaces, and the continuation of a long line by 8:
 
         WRONG_SLOT_NAME warning text=0 column=SLOT_NAME: Slot %s is not ...
             The meaning, which may be so long that
@@ -607,11 +607,12 @@ def _parse_entry(entry: str) -> tuple[str, ProblemKind]:
 
 
 def _read_offender_position(template: str, written_position: str | None) -> int | None:
-    """Return the position of the offending text among the arguments of a message; None if no argument is.
+    """Return the position of the offending text among the arguments of a message, or None if it is not among them.
 
-    In an entry `... text=1: Unexpected value (expected %s, got %s)` the template has two arguments, and the second one
-    is the offending text. `written_position` is "1" for this entry. It is "none" if no argument is. It is None if the
-    entry says nothing; then it is the first argument, if the template has a text as an argument.
+    For the entry `... text=1: Unexpected value (expected %s, got %s)`, `written_position` is "1": the template has two
+    arguments, and the second one is the offending text. It is "none" if the offending text is not an argument. It is
+    None if the entry does not give a position; the offending text is then the first argument, provided that the
+    template takes a text.
     """
     if written_position is None:
         return 0 if "%s" in template else None
@@ -619,10 +620,10 @@ def _read_offender_position(template: str, written_position: str | None) -> int 
 
 
 def _read_column(written_column: str | None) -> str | int | None:
-    """Return the column with a problem as an entry of the table writes it; None if the entry names none.
+    """Return the column that an entry of the table gives for a problem, or None if it does not give one.
 
-    An entry may have `column=SLOT_NAME`, the name of a column. It may have `column=1`, the position of an argument of
-    the message. Such an argument has the name of the column. The position is returned as a number.
+    An entry may give the name of the column, as in `column=SLOT_NAME`. It may also give the position of the message
+    argument that contains this name, as in `column=1`. A position is returned as a number.
     """
     if written_column is None or not written_column.isdecimal():
         return written_column
@@ -630,9 +631,10 @@ def _read_column(written_column: str | None) -> str | int | None:
 
 
 def _expand_action(action: str) -> str:
-    """Return an action in full sentences, in which a key of `_SENTENCE_BY_FIRST_WORD` as its first word is replaced.
+    """Return an action in full sentences.
 
-    `KEPT The span is dropped.` -> `Counts as an error: nothing is written ... The span is dropped.`
+    If its first word is a key of `_SENTENCE_BY_FIRST_WORD`, the word is replaced by that sentence: `KEPT The span is
+    dropped.` -> `Counts as an error: nothing is written ... The span is dropped.`
     """
     first_word, _, rest = action.partition(" ")
     beginning = _SENTENCE_BY_FIRST_WORD.get(first_word, first_word)

@@ -23,7 +23,7 @@ NO_SOURCE: Final = "NO_SOURCE"
 class Place(NamedTuple):
     """The place of a problem: a file as named by the user, and a line number or `In query ID`.
 
-    `shown` is the text of the place in the report, if it is not `FILE line LINE`.
+    `shown` is the text of the place in the report, if it differs from `FILE line LINE`.
     """
 
     file: str
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """The details that a report for programs and editors adds to a problem's message.
+    """The details that reports for programs and editors add to the message of a problem.
 
     `column` is the name of the column with the problem, `text` the offending text, and `repaired` the text that is used
     instead. `place` is where the author of the input should look if the message names no place.
@@ -50,8 +50,8 @@ class Detail(NamedTuple):
 class Problem(NamedTuple):
     """A problem with its message and all places where it was met.
 
-    `places` are all different, in the order in which they were met; None means that the problem has no place.
-    `occurrences` is how often the problem was met, which may be several times at the same place.
+    `places` has each place once, in the order in which the problem was met there; None means that the problem does not
+    have a place. `occurrences` is how often the problem was met, which may be several times at the same place.
     """
 
     code: str
@@ -105,7 +105,7 @@ class _Entry(NamedTuple):
 
 
 class ProblemLog:
-    """Collects problems of inputs. An entry of the log is a problem at one place; the log counts how often it was met.
+    """Collects problems of inputs. An entry of the log is a problem at one place, with a count of how often it was met.
 
     Problems with a code in `ignored` are neither stored nor counted. `wordings` has templates by code that replace the
     templates of the table of problems, such as those of another edition. `fatal_errors` are the errors that must end
@@ -127,8 +127,8 @@ class ProblemLog:
         """Record that a problem was met `times` times at a place.
 
         The message of the problem is the template of its `code` with the `arguments`. A fatal problem is added to
-        `fatal_errors`. A log that keeps details has an entry for a fatal problem, too, because reports for programs
-        list all problems. Other logs have no such entry, and do not store the `detail`.
+        `fatal_errors`. A log that keeps details also gets an entry for a fatal problem, because reports for programs
+        list all problems. Other logs do not get such an entry, and do not store the `detail`.
         """
         if times == 0 or code in self.ignored:
             return
@@ -144,10 +144,10 @@ class ProblemLog:
     def _make_entry(
         self, code: str, arguments: tuple[object, ...], place: Place | None, detail: Detail | None
     ) -> _Entry:
-        """Return a problem in the form in which this log stores it: with its message, and without the `detail`.
+        """Return a problem in the form in which this log stores it: with its message but without the `detail`.
 
-        `RecordingLog` has another form, with the arguments of the message and with the `detail`. This log needs less:
-        it only makes the report for people, which shows messages.
+        `RecordingLog` overrides this to store the arguments of the message and the `detail`. This log needs less,
+        because it is only used for the report for people, which shows messages.
         """
         return _Entry(code, message_or_arguments=self._message(code, arguments), place=place, detail=None)
 
@@ -251,8 +251,8 @@ class ProblemLog:
     def _message(self, code: str, message_or_arguments: str | tuple[object, ...]) -> str:
         """Return the message of a problem with this code.
 
-        `message_or_arguments` is the message itself, or the arguments for the template of the code. The template is one
-        of `wordings` if there is one for the code, and otherwise that of `CODES`.
+        `message_or_arguments` is either the message itself or the arguments for the template of the code. The template
+        is taken from `wordings` if it has one for the code, and otherwise from `CODES`.
         """
         if isinstance(message_or_arguments, str):
             return message_or_arguments
@@ -266,9 +266,9 @@ _BEGINNING_OF_DISCARD_CODES: Final = "DISCARDED_"
 
 
 def discarded_last(problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems in their order, but problems of discarded lines last.
+    """Return problems in the given order, except that problems of discarded lines come last.
 
-    Lines are discarded because of other problems, so that a reader should see these first.
+    Lines are discarded because of other problems, which readers should see first.
     """
     # False sorts before True.
     return sorted(problems, key=lambda problem: problem.code.startswith(_BEGINNING_OF_DISCARD_CODES))
@@ -285,9 +285,9 @@ def count_of_discarded(problems: Iterable[Problem]) -> int:
 class Occurrence(Record):
     """A problem at one place.
 
-    `file` and `line` (from 1) where known, `within` a place inside a file that is no line (a query), `column` the name
-    of the column, `text` what is wrong as written, `repaired` what stands for it from now on, `times` how often it was
-    counted.
+    `file` and `line` (from 1) are given if they are known. `within` is a place within a file that is not a line, such
+    as a query. `column` is the name of the column, `text` is the offending text as written, `repaired` is the text that
+    is used instead, and `times` is how often the problem was counted.
     """
 
     code: str
@@ -303,10 +303,10 @@ class Occurrence(Record):
 
 
 class RecordingLog(ProblemLog):
-    """A log that keeps the details of every occurrence, for reports that programs and editors read.
+    """A log that keeps the details of every occurrence, for reports that are read by programs and editors.
 
-    The message of a problem may quote a whole line. To save memory, the log stores the arguments of messages, and the
-    messages are made when they are written.
+    The message of a problem may quote a whole line. To save memory, the log stores only the arguments of messages, and
+    makes each message when it is written.
     """
 
     _keeps_details = True
@@ -335,11 +335,11 @@ class RecordingLog(ProblemLog):
         return rest
 
     def occurrences_since(self, earlier: RecordingLog, file: str) -> list[Occurrence]:
-        """Return the occurrences that a further `file` added to this log, in the order of lines and codes.
+        """Return the occurrences that one more `file` added to this log, in the order of lines and codes.
 
-        `earlier` is the log before the file was read. It had no fatal errors, and this log began as a copy of it. A
-        problem that names its file keeps its full count. A problem without a file gets the name `file` and the count
-        since the copy, because earlier files may have had the same problem.
+        `earlier` is the log before the file was read. It must not contain fatal errors, and this log must have started
+        as a copy of it. A problem that names its file keeps its full count. A problem that does not name a file is
+        assigned to `file` and counted since the copy was made, because earlier files may have had the same problem.
         """
         occurrences = []
         for fatal_occurrence in self._fatal_errors_without_entry():
@@ -384,18 +384,19 @@ class RecordingLog(ProblemLog):
         return {**self._count_by_entry, **self._count_by_entry_of_other_logs}
 
     def _fatal_errors_without_entry(self) -> list[Occurrence]:
-        """Return the errors in `fatal_errors` that have no entry in the log, as occurrences.
+        """Return, as occurrences, the errors in `fatal_errors` that do not have an entry in the log.
 
-        A `FatalProblem` has an entry. Other errors, such as a file that cannot be read, are only in `fatal_errors`.
+        Every `FatalProblem` has an entry. Other errors, such as those of files that cannot be read, are only in
+        `fatal_errors`.
         """
         return [occurrence_of_error(error) for error in self.fatal_errors if not isinstance(error, FatalProblem)]
 
 
 def _occurrence(entry: _Entry, count: int) -> Occurrence:
-    """Return the occurrence of a problem, an entry of the log that was met `count` times.
+    """Return the occurrence of a problem, given its entry in the log and the number of times it was met.
 
-    The detail of the entry has the column and the offending text. If the detail lacks one of them, an argument of the
-    message is used instead; the kind of the problem tells which one.
+    The column and the offending text are taken from the detail of the entry. If one of them is missing there, an
+    argument of the message is used instead; the kind of the problem determines which one.
     """
     kind = CODES[entry.code]
     detail = entry.detail or Detail()
@@ -424,17 +425,17 @@ def _place_to_look_at(entry: _Entry) -> Place | None:
 
 
 def _line_of(place: Place | None) -> int | None:
-    """Return the number of the line at a place; None if the place is no line: a query, or no place at all."""
+    """Return the line number of a place, or None if there is no place or if it is not a line, such as a query."""
     if place is None or not isinstance(place.line, int):  # `place.line` may be a text such as `In query CSX_0001`
         return None
     return place.line if place.line > 0 else None
 
 
 def _name_inside_file(place: Place | None) -> str | None:
-    """Return the name of a place inside a file that is no line, such as `In query CSX_0001`; None for other places."""
+    """Return the name of a place in a file, such as `In query CSX_0001`, or None for lines and for no place."""
     if place is None or _line_of(place) is not None:
         return None
-    name = str(place.line)  # a text such as `In query CSX_0001`, since it is no number of a line
+    name = str(place.line)  # a text such as `In query CSX_0001`, since it is not a line number
     return place.shown or name
 
 
@@ -447,7 +448,7 @@ def _number_of_line(place: str | None) -> int | None:
 def occurrence_of_error(error: InputError) -> Occurrence:
     """Convert an error that ends the program to an Occurrence, the record of a problem at a place.
 
-    A place such as `line 7` becomes the line of the occurrence, another place a place inside the file.
+    A place such as `line 7` becomes the line of the occurrence. Any other place becomes a place within the file.
     """
     line = _number_of_line(error.place)
     message = error.problem if error.remedy is None else f"{error.problem}; {error.remedy}"

@@ -69,8 +69,8 @@ def problem_codes(codes: Iterable[str] = ()) -> ProblemCodes:
 def _problem_code(code: str) -> ProblemCode:
     """Return the description of a code, such as `WRONG_SLOT_NAME`, for people and programs."""
     kind = CODES[code]
-    no_arguments: tuple[object, ...] = ()  # a code without a problem has no arguments of a message
-    column = kind.column_name(no_arguments)  # None if an argument of the message names the column
+    no_arguments: tuple[object, ...] = ()  # without a problem there are no message arguments
+    column = kind.column_name(no_arguments)  # None if the column is named by a message argument
     return ProblemCode(
         code=code,
         severity=kind.severity,
@@ -105,8 +105,9 @@ def _as_json(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str
 
     `codes` are not needed for this format.
     """
-    # The last field of the record ProblemReport is the array of problems: an empty report ends in `[]}`. It is cut
-    # before the bracket that closes the array, and the entries are put there one by one, so that not all are in memory.
+    # The last field of the record ProblemReport is the array of problems, so an empty report ends in `[]}`. It is cut
+    # before the bracket that closes the array. The entries are inserted there one by one, so that they are never all in
+    # memory.
     tail = "]}"
     empty_report = ProblemReport(task="coldstart", tool="cs-score", version=VERSION, problems=())
     head = json.dumps(to_builtins(empty_report)).removesuffix(tail)
@@ -152,11 +153,11 @@ _SARIF_LEVELS: Final = {Severity.WARNING: "warning", Severity.ERROR: "error", Se
 def _as_sarif(occurrences: Iterable[Occurrence], codes: Set[str]) -> Iterator[str]:
     """Yield a report of problems as a SARIF log (2.1.0), piece by piece, with a rule for each code.
 
-    SARIF is the format of findings that code hosts and editors read.
+    SARIF is a format for findings that code hosts and editors can read.
     """
     sorted_codes = sorted(codes)
-    # The log is made without results, and cut in its last array, which is that of the results: between the brackets of
-    # `"results": []`. The results are then written there one by one.
+    # The log is made without results and cut between the brackets of `"results": []`, its last array. The results are
+    # then written there one by one.
     text_of_log = json.dumps(_sarif_log_without_results(sorted_codes), ensure_ascii=False, indent=1)
     head, bracket, tail = text_of_log.rpartition('"results": []')
     start_of_results, end_of_results = bracket[:-1], bracket[-1]

@@ -1,14 +1,14 @@
 """The arithmetic of measures over units: division by 0, equality within rounding, and sums without rounding. A unit is
-an item of a test set (a query, a claim), and a statistic is a number of each unit whose sum over all units a measure
-needs.
+an item of a test set, such as a query or a claim. A statistic is a number for each unit, and measures are computed from
+its sum over all units.
 
 A matrix product adds numbers in an order that depends on the library, the processor and the shape of the matrices. To
-make sums independent of this order, statistics are written in integers. A column whose sums could be rounded is written
-in two columns of integers, for the high and the low bits of its values. Each integer is so small that all sums stay
-below 2^53. Matrix products of the integers are therefore exact, and their sums are rounded only once, when they are
-turned back into a number (Ozaki, Ogita, Oishi and Rump, Numerical Algorithms 59, 2012). Two integers hold the
-2 (52 - log2 units) highest bits of the largest value of a column, 84 bits for a thousand units. The lower bits of each
-value are rounded off.
+make sums independent of this order, statistics are written as integers. A column whose sums could be rounded is written
+as two columns of integers, one for the high and one for the low bits of its values. The integers are small enough that
+all sums stay below 2^53. Matrix products of the integers are therefore exact, and their sums are rounded only once,
+when they are converted back to a number (Ozaki, Ogita, Oishi and Rump, Numerical Algorithms 59, 2012). Two integers
+hold the 2 (52 - log2 units) highest bits of the largest value of a column, which is 84 bits for a thousand units. The
+lower bits of each value are rounded off.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def ratios_of(formula: SumsFormula, sums: Floats) -> Ratio:
 
 
 def _stack(values_by_measure: Sequence[Any], shape: tuple[int, ...]) -> Floats:
-    """Return the values of m measures as one array (..., m), for which `shape` is (...).
+    """Return the values of m measures as one array (..., m), where (...) is the `shape`.
 
-    `values_by_measure` has for each measure an array (...) or a number. A number, which a formula may give for a
-    denominator of 1, is repeated.
+    `values_by_measure` has an array (...) or a number for each measure. A number is repeated to fill an array; a
+    formula may return one if its denominator is 1.
     """
     stacked = np.empty((*shape, len(values_by_measure)), dtype=np.float64)
     for measure_index, values in enumerate(values_by_measure):
@@ -96,9 +96,9 @@ unless their denominators reach a million. A test would call such scores tied, w
 
 
 def possible_rounding(*scores: ArrayLike) -> Floats:
-    """Return the largest difference between equal scores of this size that rounding can cause, element by element.
+    """Return, element by element, the largest difference that rounding can cause between equal scores of this size.
 
-    It is `TIE_TOLERANCE` times the largest absolute value of the scores: `possible_rounding([0.5], [-2.0])` gives
+    This is `TIE_TOLERANCE` times the largest absolute value of the scores: `possible_rounding([0.5], [-2.0])` gives
     `[2e-12]`.
     """
     largest = np.abs(np.asarray(scores[0], dtype=np.float64))
@@ -113,17 +113,19 @@ def possible_rounding(*scores: ArrayLike) -> Floats:
 def unit_contributions(first: Ratio, second: Ratio) -> Floats | None:
     """Return the contribution of each unit to the difference `second - first` of the scores of two systems: (units,).
 
-    A contribution is positive if the second system is better in the unit. For two units the scores 0/1 and 1/1 of the
-    first system, and 1/1 and 1/1 of the second, give `[0.5, 0.0]`. Returns None if the score of a system is 0/0.
+    A contribution is positive if the second system is better in the unit. For example, if the first system scores 0/1
+    and 1/1 in two units, and the second scores 1/1 and 1/1, the result is `[0.5, 0.0]`. Returns None if the score of a
+    system is 0/0.
 
     Each ratio has the numerator x and the denominator y of every unit. The score of a system is q = sum(x) / sum(y).
-    Let D(v) be the value v of the second system minus that of the first, and mean(v) the mean of both values. Then unit
-    u contributes
+    Let D(v) be the value v of the second system minus that of the first, and let mean(v) be the mean of the two values.
+    Then unit u contributes
 
         (D(x_u) - mean(q) D(y_u)) / mean(sum(y))
 
-    and the contributions of all units sum to D(q). In the example q is 0.5 and 1, their mean 0.75; D(y_u) is 0 and
-    sum(y) is 2. The first unit contributes (1 - 0.75 * 0) / 2 = 0.5, the second (0 - 0.75 * 0) / 2 = 0.
+    and the contributions of all units sum to D(q). In the example, q is 0.5 for the first system and 1 for the second,
+    so mean(q) is 0.75. D(y_u) is 0 for both units, and sum(y) is 2. The first unit contributes (1 - 0.75 * 0) / 2 =
+    0.5, and the second (0 - 0.75 * 0) / 2 = 0.
     """
     first_y = _exact_total(first.denominator)
     second_y = _exact_total(second.denominator)
@@ -158,20 +160,21 @@ _LARGEST_EXPONENT: Final = 1023
 
 
 class ExactStatistics(Record):
-    """The statistics of one or more systems on the same units, written in integers, which can be summed exactly. A
-    statistic whose values are small whole numbers stays as it is. Any other one is split into a high and a low integer.
+    """The statistics of one or more systems on the same units, written as integers, which can be summed exactly. A
+    statistic whose values are small whole numbers stays as it is. Any other statistic is split into a high and a low
+    integer.
 
-    In decimal digits, 0.123456 would be split into 123 and 456: it is (123 + 456 / 1000) / 1000. The value of a split
-    statistic is
+    If this were done with decimal digits, 0.123456 would be split into 123 and 456, because it is (123 + 456 / 1000) /
+    1000. The value of a split statistic is
 
         (high integer + low integer / 2^low_bits) * 2^exponent
 
-    `integers` (units, systems, integer columns) has one column for each of the `statistic_count` statistics: its values
-    or its high integers. The low integers are in additional columns after these, in the order of `split_columns`, the
-    positions of the split statistics. `exponents` has the exponent of each of them. Weighted sums of integers are exact
-    if the weights are non-negative integers that sum to at most the number of units; `to_statistics` converts them to
-    sums of statistics. A stratum is a part of the test set that is resampled separately: `stratum_sizes` has the number
-    of consecutive units in each stratum, or is empty if there are no strata.
+    `integers` (units, systems, integer columns) has one column for each of the `statistic_count` statistics, with its
+    values or its high integers. The low integers are in additional columns after these. `split_columns` are the
+    positions of the split statistics, in the order of the additional columns, and `exponents` has the exponent of each.
+    Weighted sums of integers are exact if the weights are non-negative integers that sum to at most the number of
+    units; `to_statistics` converts them to sums of statistics. A stratum is a part of the test set that is resampled
+    separately. `stratum_sizes` has the number of consecutive units in each stratum, or is empty if there are no strata.
     """
 
     integers: Floats
@@ -191,19 +194,20 @@ class ExactStatistics(Record):
         return np.asarray(self.integers.sum(axis=0))
 
     def weighted_integer_sums(self, weights: Floats) -> Floats:
-        """Return N weighted sums of the integers of all units: (N, systems, integer columns).
+        """Return N weighted sums of the integers over all units: (N, systems, integer columns).
 
-        `weights` (N, units) has for each of the sums the weight of every unit.
+        `weights` (N, units) has the weight of every unit in each sum.
         """
         flat_integers = self.integers.reshape(self.unit_count, -1)
         flat_sums = np.asarray(weights @ flat_integers)
         return flat_sums.reshape(len(weights), *self.integers.shape[1:])
 
     def to_statistics(self, integers: Floats) -> Floats:
-        """Convert integers (..., integer columns) to statistics (..., statistics), or sums of integers to their sums.
+        """Convert integers (..., integer columns), or sums of them, to statistics (..., statistics), or to their sums.
 
-        Integers are whole numbers in an array of floating-point numbers. A statistic of small whole numbers is its own
-        integer. Any other statistic is (high integer + low integer / 2^low_bits) * 2^exponent, rounded once.
+        The integers are whole numbers in an array of floating-point numbers. A statistic that consists of small whole
+        numbers is left unchanged. Any other statistic is (high integer + low integer / 2^low_bits) * 2^exponent,
+        rounded once.
         """
         has_split_columns = len(self.split_columns) > 0
         if not has_split_columns:
@@ -219,10 +223,11 @@ class ExactStatistics(Record):
 
 
 class _IntegerLayout(NamedTuple):
-    """How k statistics are written in integers: the statistics with a high and a low integer, and their bits.
+    """How k statistics are written as integers: which statistics have a high and a low integer, and their bits.
 
     `split_columns` are the positions of the statistics with two integers, `exponents` has the exponent of each, and
-    `low_bits` is the number of bits of a low integer. `ExactStatistics` has the formula for the value of two integers.
+    `low_bits` is the number of bits of a low integer. `ExactStatistics` gives the formula for the value of two
+    integers.
     """
 
     split_columns: NDArray[np.intp]
@@ -233,13 +238,13 @@ class _IntegerLayout(NamedTuple):
 def exact_statistics(matrices: Sequence[ArrayLike], cluster_design: ClusterDesign | None = None) -> ExactStatistics:
     """Return the statistics of one or more systems in a form in which they can be summed exactly.
 
-    A statistic of small whole numbers stays as it is. Each value of any other statistic is written in a high and a low
-    integer; `ExactStatistics` has the formula. They have the same scale for all units and systems, so that integers can
-    be added, and exchanged between systems. `matrices` has the statistics (units, k) of each system. If
-    units are drawn in clusters, as `cluster_design` describes, the rows of the units of each cluster are added up, and
-    the clusters are the units of the result.
+    A statistic that consists of small whole numbers stays as it is. Each value of any other statistic is written as a
+    high and a low integer; `ExactStatistics` gives the formula. The scale of these integers is the same for all units
+    and systems, so that they can be added and exchanged between systems. `matrices` has the statistics (units, k) of
+    each system. If units are drawn in clusters (`cluster_design`), the rows of the units of each cluster are added up,
+    and the clusters are the units of the result.
 
-    Raises InputError if there is no unit, if a value is not finite, or if a sum would overflow. Raises ValueError if
+    Raises InputError if there are no units, if a value is not finite, or if a sum would overflow. Raises ValueError if
     the matrices differ in shape.
     """
     statistics = _stack_systems(matrices)  # (units, systems, k)
@@ -267,12 +272,12 @@ def _stratum_sizes(cluster_design: ClusterDesign) -> tuple[int, ...]:
 
 
 def _integer_layout(statistics: Floats) -> _IntegerLayout:
-    """Return the layout for writing statistics (units, systems, k) in integers, with exact sums over all units.
+    """Return the layout for writing statistics (units, systems, k) as integers with exact sums over all units.
 
-    A statistic of small whole numbers needs one integer. Any other statistic has a high and a low integer: its value is
-    (high + low / 2^low_bits) * 2^exponent. For example, 0.1 is (1801439850948198 + 2^50 / 2^51) * 2^-54 if there is
-    one unit, because both integers then have 51 bits. Raises InputError if a value is not finite, or if a sum would
-    overflow.
+    A statistic that consists of small whole numbers needs one integer. Any other statistic has a high and a low
+    integer, and its value is (high + low / 2^low_bits) * 2^exponent. If there is only one unit, both integers have 51
+    bits; 0.1 is then (1801439850948198 + 2^50 / 2^51) * 2^-54, for example. Raises InputError if a value is not finite,
+    or if a sum would overflow.
     """
     largest = np.abs(statistics).max(axis=(0, 1))  # (k,)
     if not np.isfinite(largest).all():
@@ -284,7 +289,7 @@ def _integer_layout(statistics: Floats) -> _IntegerLayout:
     _, powers_of_largest = np.frexp(largest[split_columns])
     if (powers_of_largest + unit_bits > _LARGEST_EXPONENT).any():
         raise InputError("a statistic is too large for its sums to be represented")
-    # The high integer is value / 2^exponent: the largest value is below 2^low_bits there, so that it has as many bits.
+    # The high integer is value / 2^exponent. For the largest value it is below 2^low_bits, so it has `low_bits` bits.
     exponents = (powers_of_largest - low_bits).astype(np.intc)
     return _IntegerLayout(split_columns, low_bits, exponents)
 
@@ -310,8 +315,8 @@ def _add_up_clusters(statistics: Floats, cluster_design: ClusterDesign) -> Float
 def _split_into_integers(statistics: Floats, layout: _IntegerLayout) -> Floats:
     """Return the integers (units, systems, k + number of split columns) of statistics (units, systems, k).
 
-    In the split columns the high integer of a value is value / 2^exponent, rounded, with one exponent for each column.
-    The low integer is the remainder times 2^low_bits, rounded. It is in one of the additional columns.
+    In a split column, the high integer of a value is value / 2^exponent, rounded; each column has one exponent. The low
+    integer is the remainder times 2^low_bits, rounded, and is stored in an additional column.
     """
     if len(layout.split_columns) == 0:
         return statistics
@@ -328,10 +333,10 @@ def _split_into_integers(statistics: Floats, layout: _IntegerLayout) -> Floats:
 def _stack_systems(matrices: Sequence[ArrayLike]) -> Floats:
     """Return the matrices (units, k) of systems as one array (units, systems, k).
 
-    Raises InputError if there is no unit, ValueError for matrices of different shapes.
+    Raises InputError if there are no units, and ValueError if the matrices have different shapes.
     """
     arrays = [np.asarray(matrix, dtype=np.float64) for matrix in matrices]
-    if any(len(array) == 0 for array in arrays):  # an empty list of rows has no columns either
+    if any(len(array) == 0 for array in arrays):  # an empty list of rows does not have columns either
         raise InputError("there is no unit to resample")
     if arrays[0].ndim != 2 or arrays[0].shape[1] == 0:
         raise ValueError("statistics come as a matrix, units by statistics")

@@ -42,7 +42,7 @@ def kappa(pairs: Iterable[JudgmentPair]) -> float | None:
 
     kappa = (p_o - p_e) / (1 - p_e), where p_o is the share of answers that both assessors judge alike, and p_e the
     share that they would judge alike by chance. `[("C", "C"), ("W", "W"), ("C", "W"), ("W", "C")]` gives 0.0, because
-    the judgments agree as often as by chance. Returns None if there is no answer, or if all judgments are the same.
+    the judgments agree as often as by chance. Returns None if there are no answers, or if all judgments are the same.
     """
     judgments = list(pairs)
     answer_count = len(judgments)
@@ -69,8 +69,8 @@ def kappa_limits(pairs_by_unit: Mapping[str, Sequence[JudgmentPair]], resampling
     """Return percentile bootstrap limits of Cohen's kappa of two assessors.
 
     `pairs_by_unit` has the judgments of all answers of each unit, by the id of the unit. Resamples draw units, with all
-    their answers. Resamples in which all judgments are the same have no kappa and are left out. There are no limits for
-    a single unit.
+    their answers. Resamples in which all judgments are the same do not have a kappa and are left out. There are no
+    limits for a single unit.
     """
     if len(pairs_by_unit) < 2:
         return AssessorLimits(None, None)
@@ -119,16 +119,16 @@ def _index_by_judgment(pairs_of_units: Sequence[Sequence[JudgmentPair]]) -> dict
 
 
 def _kappas_of_tables(tables: Floats) -> Floats:
-    """Return Cohen's kappa for each of N tables: (N,). It is NaN if kappa is undefined.
+    """Return Cohen's kappa for each of N tables: (N,). An undefined kappa is NaN.
 
-    A table counts the pairs of judgments of two assessors; `tables` has the shape (N, judgments, judgments).
+    Each table counts the pairs of judgments by two assessors; `tables` has the shape (N, judgments, judgments).
     """
     answer_counts = tables.sum(axis=(1, 2))  # (N,)
     first_counts = tables.sum(axis=2)  # (N, judgments)
     second_counts = tables.sum(axis=1)
     agreed_counts = np.trace(tables, axis1=1, axis2=2)
     # kappa = (p_o - p_e) / (1 - p_e), as in the function `kappa`. With n answers, p_o is agreed / n, and p_e is the sum
-    # of first * second / n^2 over all judgments. Both sides of the fraction are multiplied by n^2, which keeps them
+    # of first * second / n^2 over all judgments. The numerator and the denominator are multiplied by n^2 to keep them
     # whole numbers.
     squared_counts = answer_counts * answer_counts
     observed = agreed_counts * answer_counts  # p_o n^2
@@ -149,17 +149,17 @@ def _divide_or_nan(numerators: Floats, denominators: Floats) -> Floats:
 def assessor_intervals(
     first: Sequence[ArrayLike], second: Sequence[ArrayLike], formula: SumsFormula, resampling: Resampling
 ) -> list[AssessorLimits]:
-    """Return percentile bootstrap limits of the score of each system, which allow for the random choice of an assessor.
+    """Return percentile bootstrap limits of the score of each system that allow for the random choice of an assessor.
 
     `first` and `second` have the statistics (units, k) of each system, according to the first and the second assessor.
-    A resample draws one of the two assessors for all units and systems, and it draws as many units as there are. The
-    limits therefore include the difference between the assessors, which would average out if an assessor were drawn for
+    Each resample draws one of the two assessors, for all units and systems, and then as many units as there are. The
+    limits therefore reflect the difference between the assessors, which would average out if an assessor were drawn for
     each unit. The order of the assessors does not matter.
     """
     first_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in first], axis=1)
     second_statistics = np.stack([np.asarray(matrix, dtype=np.float64) for matrix in second], axis=1)
-    # A resample draws the assessor by position. The two arrays are sorted by the numbers in them, as lists that can be
-    # compared, so that the result does not depend on which assessor was given first.
+    # A resample draws the assessor by position. The two arrays are therefore sorted by their numbers (as lists, which
+    # can be compared), so that the result does not depend on which assessor was given first.
     statistics_by_assessor = sorted([first_statistics, second_statistics], key=lambda statistics: statistics.tolist())
     scores = _resampled_scores(statistics_by_assessor, formula, resampling)
     return [_percentile_limits(scores[:, system], resampling.significance_level) for system in range(scores.shape[1])]
@@ -168,8 +168,8 @@ def assessor_intervals(
 def _resampled_scores(statistics_by_assessor: Sequence[Floats], formula: SumsFormula, resampling: Resampling) -> Floats:
     """Return the score of each system in each of N resamples of units and assessors: (N, systems).
 
-    `statistics_by_assessor` has the k statistics of each system in each unit, (units, systems, k), according to each
-    assessor. A score of 0/0 is NaN.
+    `statistics_by_assessor` has an array for each assessor, with the k statistics of each system in each unit: (units,
+    systems, k). A score of 0/0 is NaN.
     """
     generator = generator_of(resampling.seed, _ASSESSORS)
     assessor_of_resamples = generator.integers(0, len(statistics_by_assessor), size=resampling.resamples)
@@ -208,8 +208,8 @@ def _draw_counts(generator: np.random.Generator, resample_count: int, unit_count
 def _scores_or_nan(counts: Floats, statistics: Floats, formula: SumsFormula) -> Floats:
     """Return the score of each system in each of N resamples of the units: (N, systems). A score of 0/0 is NaN.
 
-    `counts` (N, units) has how often each unit was drawn, and `statistics` (units, systems, k) has k statistics of each
-    unit. If the formula computes scores by several measures, the first measure counts.
+    `counts` (N, units) says how often each unit was drawn, and `statistics` (units, systems, k) has the k statistics of
+    each system in each unit. If the formula computes the scores of several measures, only the first measure is used.
     """
     unit_count, system_count, statistic_count = statistics.shape
     flat_statistics = statistics.reshape(unit_count, system_count * statistic_count)

@@ -53,9 +53,9 @@ class DifferenceSize(NamedTuple):
     """The size of the difference between two systems: in how many units each is better, and the effect size.
 
     `wins`, `ties` and `losses` are the numbers of units that favour the second system, neither, and the first.
-    `standard_deviation` is that of the differences of the units, and `effect_size` is their mean divided by it. A value
-    that does not exist is None: all values if a score is 0/0, the standard deviation if there is only one unit, and the
-    effect size if all units differ by the same amount.
+    `standard_deviation` is the standard deviation of the differences of the units, and `effect_size` is the mean
+    difference divided by it. Values that do not exist are None. This applies to all values if a score is 0/0, to the
+    standard deviation if there is only one unit, and to the effect size if all units differ by the same amount.
     """
 
     wins: int | None = None
@@ -69,9 +69,9 @@ def size_of_difference(first: Ratio, second: Ratio) -> DifferenceSize:
     """Return the size of the difference `second - first` of two systems: wins, ties, losses and effect size.
 
     Each ratio has the numerator and the denominator of every unit. The second system wins a unit that increases the
-    difference, and loses a unit that decreases it. The scores of a unit cannot decide this. A system without an answer
-    may have no score in the unit (0/0), so that nothing could be compared. A wrong answer has the score 0, as no answer
-    has, but it makes the difference worse.
+    difference, and loses a unit that decreases it. Comparing the scores within a unit would not work. A system that
+    gives no answer may not have a score in the unit (0/0). Even if it has the score 0, a wrong answer with the same
+    score makes the difference worse.
     """
     contributions = unit_contributions(first, second)  # (units,)
     if contributions is None:
@@ -97,12 +97,12 @@ def _with_effect_size(size: DifferenceSize, differences: Floats) -> DifferenceSi
 
 
 def _rounding_of_contributions(first: Ratio, second: Ratio) -> Floats:
-    """Return how large each unit's contribution to a difference of scores can become by rounding alone: (units,).
+    """Return how large the contribution of each unit to a difference of scores can be by rounding alone: (units,).
 
     `first` and `second` have the numerator and the denominator of every unit for each of the two systems.
     """
     rounding_of_numbers = possible_rounding(first.numerator, first.denominator, second.numerator, second.denominator)
-    # `unit_contributions` divides differences of these numbers by the mean of both total denominators.
+    # `unit_contributions` divides differences of these numbers by the mean of the two total denominators.
     mean_total_denominator = (np.sum(first.denominator) + np.sum(second.denominator)) / 2
     return np.asarray(rounding_of_numbers / mean_total_denominator)
 
@@ -122,7 +122,7 @@ def _count_wins(contributions: Floats, rounding: Floats) -> DifferenceSize:
 def _standard_deviation(differences: Floats) -> float:
     """Return the standard deviation of the differences (units,) of units, or 0 if they only differ by rounding."""
     standard_deviation = float(differences.std(ddof=1))
-    # A difference is computed from four rounded numbers: a numerator and a denominator of each system.
+    # A difference is computed from four rounded numbers: the numerator and the denominator of each system.
     largest_rounding = 4 * float(np.max(possible_rounding(differences)))
     return 0.0 if standard_deviation <= largest_rounding else standard_deviation
 
@@ -145,7 +145,7 @@ def rank_systems(scores: Floats) -> NDArray[np.int64]:
 
 
 class RankRange(NamedTuple):
-    """The best (`low`) and the worst (`high`) rank of a system in the resamples, without the extreme ranks."""
+    """The best (`low`) and the worst (`high`) rank of a system in the resamples, excluding extreme ranks."""
 
     low: int
     high: int
@@ -155,8 +155,8 @@ def rank_ranges(resampled_scores: Floats, significance_level: float) -> list[Ran
     """Return the range of each system's rank in the resamples: at the level 0.05 the central 95 % of its ranks.
 
     `resampled_scores` are the scores (systems, N) in N resamples. Resamples in which a score is undefined are left out.
-    If too many are undefined, the range of each system includes all ranks. Of N sorted ranks, floor(N * level / 2) are
-    left out at either end.
+    If there are too many of these, the range of each system includes all ranks. Of the N sorted ranks, floor(N * level
+    / 2) are left out at each end.
     """
     system_count = len(resampled_scores)
     defined_scores = defined_resamples(resampled_scores)
@@ -172,11 +172,11 @@ def rank_ranges(resampled_scores: Floats, significance_level: float) -> list[Ran
 
 
 def _left_out_count(resample_count: int, significance_level: float) -> int:
-    """Return how many of the sorted ranks are left out at either end: 250 of 10,000 at the level 0.05.
+    """Return how many of the sorted ranks are left out at each end: 250 of 10,000 at the level 0.05.
 
     At least one rank remains.
     """
-    # An error of rounding must not change the whole number: 100 * 0.58 is 57.99999999999999 in floating point.
+    # Rounding errors must not change the whole number: 100 * 0.58 is 57.99999999999999 in floating point.
     rounded_down = int(resample_count * significance_level / 2 + 1e-9)
     return min(rounded_down, (resample_count - 1) // 2)
 
@@ -219,15 +219,16 @@ def compare_tables(
     with_sign_test: bool = False,
     equivalence: float | None = None,
 ) -> SystemComparison:
-    """Return the comparison of systems under some measures: scores with intervals, ranks, tiers and tests of pairs.
+    """Compare systems by some measures, and return scores with intervals, ranks, tiers and tests of pairs.
 
     `tables` has the statistics of each system by its name, and `formula` computes a score for each of `measures` from
     their column sums. `primary` is the measure that is not exploratory; the default is the first measure. If
-    `resampling` is None, as many resamples are drawn as a significant difference of a pair needs.
+    `resampling` is None, the number of resamples is large enough for the difference of a pair to be significant.
 
-    If `common`, the systems are compared on the units that all of them have; otherwise they must have the same units.
-    If `with_sign_test`, two systems whose units are right or wrong are compared by the exact sign test. `equivalence`
-    is the margin of a test of equivalence: whether the systems of each pair differ by less than this.
+    If `common` is true, the systems are compared on the units that all of them have; otherwise they must have the same
+    units. If `with_sign_test` is true, two systems whose units are right or wrong are compared by the exact sign test.
+    `equivalence` is the margin of a test of equivalence, which tests whether the systems of each pair differ by less
+    than the margin.
 
     Raises UsageError if there are fewer than two systems, or if the margin is not a number above 0. Raises InputError
     with the names of units if the units of the systems differ or cannot be resampled.
@@ -264,16 +265,16 @@ def _check_margin(margin: float | None) -> None:
 def _systems_to_resample(
     units: AlignedUnits, measures: Sequence[str], formula: SumsFormula, resampling: Resampling, *, pair_count: int
 ) -> ResampledSystems:
-    """Return the systems with settings that have enough resamples to find significant differences among the pairs.
+    """Return the systems, with settings for enough resamples to find significant differences among the pairs.
 
-    The number of resamples is raised only if the settings allow that. Raises ValueError if the formula does not compute
-    a score for each measure.
+    The number of resamples is increased only if the settings allow it. Raises ValueError if the formula does not
+    compute a score for each measure.
     """
     scores_per_resample = len(units.rows) * len(measures)
     settings = _with_enough_resamples(resampling, pair_count, scores_per_resample)
     matrix_of_each_system = list(units.rows.values())
     systems = ResampledSystems(matrix_of_each_system, formula, settings, units.ids)
-    # How many scores the formula computes is known only now that it was called.
+    # The number of scores that the formula computes is known only after calling it.
     _, score_count = systems.observed_scores.shape
     if len(measures) != score_count:
         raise ValueError(f"{len(measures)} names for {score_count} measures")
@@ -301,9 +302,10 @@ class _Placement(NamedTuple):
 
 class _TestedSystems(Record):
     """Systems with their names, and the tests of a family of pairs of these systems. A family is the set of pairs that
-    are tested together. Systems, measures and pairs are known by their positions.
+    are tested together. Systems, measures and pairs are identified by their positions.
 
-    The systems are compared under several measures. One of them is the primary measure, and the others are exploratory.
+    The systems are compared under one or more measures. One of these is the primary measure, and any others are
+    exploratory.
     """
 
     names: Sequence[str]
@@ -348,9 +350,9 @@ class _TestedSystems(Record):
         return significance_notes + note_on_copies(copies) + self.systems.notes
 
     def _significance_notes_by_measure(self) -> list[tuple[Note, ...]]:
-        """Return for each measure, in order, the note that no difference could have been significant.
+        """Return, for each measure in order, the note that no difference could have been significant.
 
-        The tuple of a measure is empty if a difference could have been significant.
+        The tuple for a measure is empty if a difference could have been significant.
         """
         unit_count_by_measure = count_units_with_content(self.systems)
         notes_by_measure = []
@@ -438,8 +440,8 @@ class _TestedSystems(Record):
 
     def _test_equivalences(self, measure_index: int, margin: float) -> list[Equivalence]:
         """Return the test of equivalence of each pair under one measure, corrected for the number of pairs."""
-        # A cluster is a sum of units, which may be 1/1 by chance. Only units that are drawn individually are right or
-        # wrong (1/1 or 0/1).
+        # A cluster is a sum of units, which may happen to be 1/1. Only units that are drawn individually can be called
+        # right or wrong (1/1 or 0/1).
         has_single_units = not self.systems.settings.clusters
         equivalence_tests = []
         for first, second in self.tests.pairs:
@@ -497,7 +499,7 @@ def _correct_equivalences(
 ) -> list[Equivalence]:
     """Return the outcome of each test of equivalence, corrected by Holm's method for the number of p-values.
 
-    `margin` is the difference at which two systems stop being equivalent. The significance level is such as 0.05.
+    `margin` is the difference from which two systems are no longer equivalent.
     """
     corrected_p_by_test = _corrected_p_by_test(tests)
     equivalences = []

@@ -46,15 +46,15 @@ def t_tail(value: float, degrees_of_freedom: float, noncentrality: float = 0.0) 
 
         P(T > value) = integral of P(Z > value * s - noncentrality) f(s) ds / integral of f(s) ds
 
-    Both integrals are sums over the same values s, the nodes of tanh-sinh quadrature, on intervals in which the
-    functions change slowly. A constant factor of f, or of the weights of the nodes, makes no difference.
+    Both integrals are computed as sums over the same values s, the nodes of tanh-sinh quadrature, on intervals in which
+    the functions change slowly. A constant factor in f or in the weights of the nodes cancels out.
     """
     weights: list[float] = []
     weighted_tails: list[float] = []
     for low, high in pairwise(_interval_ends(value, degrees_of_freedom, noncentrality)):
         width = high - low
         for node in _quadrature_nodes():
-            s = low + width * (node.abscissa + 1) / 2  # moves the node from -1...1 to the interval
+            s = low + width * (node.abscissa + 1) / 2  # maps the node from -1...1 to the interval
             weight = node.weight * width * _relative_density(s, degrees_of_freedom)
             weights.append(weight)
             weighted_tails.append(weight * normal_tail(value * s - noncentrality))
@@ -70,9 +70,9 @@ def _relative_density(s: float, degrees_of_freedom: float) -> float:
 def _interval_ends(value: float, degrees_of_freedom: float, noncentrality: float) -> list[float]:
     """Return the ends of the intervals over which `t_tail` computes its mean, in ascending order: `[0.2, 1.0, 1.8]`.
 
-    Nearly all values of S lie between the first and the last end. P(Z > value S - noncentrality) falls from 1 to 0
-    while value S - noncentrality goes from -9 to 9; it is one half at 0. The values of S at which this number is -9, 0
-    and 9 are ends as well, so that the probability changes slowly in each interval.
+    Nearly all values of S lie between the first and the last end. P(Z > value S - noncentrality) falls from 1 to 0 as
+    value S - noncentrality goes from -9 to 9, and it is one half at 0. The values of S for -9, 0 and 9 are also ends,
+    so that the probability changes slowly in each interval.
     """
     half_range = _NORMAL_RANGE / math.sqrt(degrees_of_freedom)
     smallest_s = max(0.0, 1 - half_range)
@@ -139,12 +139,12 @@ def _root_between(low: float, high: float, increasing_function: Callable[[float]
 
 
 def smallest_sufficient(is_sufficient: Callable[[int], bool], start: int, largest: int) -> int | None:
-    """Return the smallest whole number that suffices, or None if the search finds no number up to `largest`.
+    """Return the smallest sufficient whole number, or None if the search does not find one up to `largest`.
 
-    `is_sufficient` says whether a number suffices; if it does, larger numbers do, too. The search begins at `start`,
-    the smallest number that is considered, and doubles it until it suffices. After that the smallest number is found by
-    bisection. If the number would be above `largest` after a doubling, the search ends, although a number between may
-    suffice.
+    `is_sufficient` says whether a number is sufficient. If it is, all larger numbers must be sufficient as well. The
+    search begins at `start`, the smallest number that is considered, and doubles the number until it is sufficient. The
+    smallest number is then found by bisection. If doubling would exceed `largest`, the search ends, even though a
+    number in between may be sufficient.
     """
     too_small = start - 1
     sufficient = start

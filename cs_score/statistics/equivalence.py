@@ -66,8 +66,8 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     """Test whether two systems differ by less than a margin, and return the outcome.
 
     Each ratio has the numerator and the denominator of every unit. If all units are right or wrong, the systems are
-    compared by Nam's score test, otherwise by two one-sided t tests. `can_be_binary` is False if units are drawn in
-    clusters: the score test is then not used.
+    compared by Nam's score test, otherwise by two one-sided t tests. `can_be_binary` must be False if units are drawn
+    in clusters, so that the score test is not used.
     """
     if can_be_binary and are_right_or_wrong(first) and are_right_or_wrong(second):
         return _score_test(first, second, margin)
@@ -75,7 +75,7 @@ def equivalence_test(first: Ratio, second: Ratio, margin: float, *, can_be_binar
     if contributions is None:
         return EquivalenceTest("t", p_value=None, reason=UNDEFINED)
     differences = contributions * len(contributions)  # their mean is the difference of the scores
-    # Differences that vary only by rounding do not vary for the t test.
+    # Differences that vary only by rounding are treated as equal by the t test.
     rounding_error_of_numbers = possible_rounding(
         first.numerator, first.denominator, second.numerator, second.denominator
     )
@@ -97,8 +97,8 @@ def _score_test(first: Ratio, second: Ratio, margin: float) -> EquivalenceTest:
 def _t_test(differences: Floats, rounding_error_of_numbers: float, margin: float) -> EquivalenceTest:
     """Return the outcome of two one-sided t tests of the differences (units,) of two systems.
 
-    There is no p-value if the differences do not vary. `rounding_error_of_numbers` is the largest error of
-    rounding of a numerator or denominator of a unit.
+    There is no p-value if the differences do not vary. `rounding_error_of_numbers` is the largest rounding error in the
+    numerator or the denominator of a unit.
     """
     largest_rounding_error = _rounding_error_of_differences(differences, rounding_error_of_numbers)
     outcome_without_test = _outcome_without_test(differences, largest_rounding_error, margin)
@@ -110,10 +110,11 @@ def _t_test(differences: Floats, rounding_error_of_numbers: float, margin: float
 
 
 def _outcome_without_test(differences: Floats, largest_rounding_error: float, margin: float) -> EquivalenceTest | None:
-    """Return the outcome for differences (units,) that vary by at most `largest_rounding_error`; None for all others.
+    """Return the outcome for differences (units,) that the t test cannot be applied to, or None if it can.
 
-    Two systems are equivalent if no unit differs, and also if all units differ by the same amount below the margin.
-    Nothing can be said if there is one unit only, and it differs.
+    It cannot be applied to a single unit, or if the differences vary by at most `largest_rounding_error`. Two systems
+    are equivalent if no unit differs, and also if all units differ by the same amount and this amount is below the
+    margin. If there is only one unit, and it differs, equivalence cannot be determined.
     """
     largest_difference = float(np.abs(differences).max())
     if largest_difference <= largest_rounding_error:
@@ -132,42 +133,42 @@ def _mean(differences: Floats) -> float:
 
 
 def _rounding_error_of_differences(differences: Floats, rounding_error_of_numbers: float) -> float:
-    """Return how large a difference of two systems can become by rounding alone.
+    """Return how large a difference between two systems can become by rounding alone.
 
-    The standard deviation of the `differences` (units,) cannot become larger, either. A difference is computed from
-    four numbers, the numerator and the denominator of both systems. The rounding of each is at most
-    `rounding_error_of_numbers`, or that of a number as large as the largest difference, if it is larger.
+    This is also a limit for the standard deviation of the `differences` (units,). A difference is computed from four
+    numbers, the numerator and the denominator of each system. The rounding error of each number is assumed to be
+    `rounding_error_of_numbers` or the rounding error of the largest difference, whichever is larger.
     """
     rounding_of_largest_difference = float(np.max(possible_rounding(differences)))
     return 4 * max(rounding_of_largest_difference, rounding_error_of_numbers)
 
 
 def t_equivalence_p(mean_difference: float, standard_deviation: float, unit_count: int, margin: float) -> float:
-    """Return the larger p-value of two one-sided t tests for two systems.
+    """Return the larger p-value of two one-sided t tests of two systems.
 
-    Each test is of the hypothesis that one system is worse than the other by the margin or more. The differences of the
-    units, second system minus first, have the mean `mean_difference` and the `standard_deviation`.
+    Each test is of the hypothesis that one of the systems is worse than the other by at least the margin.
+    `mean_difference` and `standard_deviation` are those of the differences of the units, second system minus first.
     """
     standard_error = standard_deviation / math.sqrt(unit_count)
     degrees_of_freedom = unit_count - 1
-    # The hypothesis "second - first <= -margin" is refuted if the mean difference is far above -margin.
+    # The hypothesis "second - first <= -margin" is rejected if the mean difference is far above -margin.
     p_second_is_worse = t_tail((mean_difference + margin) / standard_error, degrees_of_freedom)
-    # The hypothesis "second - first >= margin" is refuted if the mean difference is far below the margin.
+    # The hypothesis "second - first >= margin" is rejected if the mean difference is far below the margin.
     p_first_is_worse = t_tail((margin - mean_difference) / standard_error, degrees_of_freedom)
     return max(p_second_is_worse, p_first_is_worse)
 
 
 def binary_equivalence_p(wins: int, losses: int, unit_count: int, margin: float) -> float:
-    """Return the larger p-value of two one-sided score tests (Nam's) for two systems whose units are right or wrong.
+    """Return the larger p-value of two one-sided score tests (Nam's) of two systems whose units are right or wrong.
 
-    Each test is of the hypothesis that one system is worse than the other by the margin or more. `wins` counts the
-    units that only the second system has right, and `losses` the units that only the first system has right. Two
-    systems cannot differ by more than 1, so that the p-value is 0 for a margin of 1 or more.
+    Each test is of the hypothesis that one of the systems is worse than the other by at least the margin. `wins` is the
+    number of units that only the second system has right, and `losses` the number that only the first system has right.
+    Two systems cannot differ by more than 1, so the p-value is 0 if the margin is 1 or more.
     """
     if margin >= 1:
         return 0.0
     p_second_is_worse = _noninferiority_p(wins, losses, unit_count, margin)
-    # For the first system the roles are exchanged: it wins the units that the second one loses.
+    # For the first system the roles are exchanged: its wins are the losses of the second system.
     p_first_is_worse = _noninferiority_p(wins=losses, losses=wins, unit_count=unit_count, margin=margin)
     return max(p_second_is_worse, p_first_is_worse)
 
@@ -175,11 +176,11 @@ def binary_equivalence_p(wins: int, losses: int, unit_count: int, margin: float)
 def _noninferiority_p(wins: int, losses: int, unit_count: int, margin: float) -> float:
     """Return the p-value of Nam's score test of the hypothesis (losses - wins) / unit_count >= margin.
 
-    With n units and the margin M the test is
+    With n units and the margin M, the test statistic is
 
         z = (wins - losses + n M) / sqrt(n (2 q + M (1 - M)))
 
-    where q is the estimated share of wins if the hypothesis just holds:
+    where q is the estimated share of wins at the limit of the hypothesis, where the difference equals the margin:
 
         q = (sqrt(b^2 + 8 n wins M (1 - M)) - b) / (4 n),   b = 2 n M - (wins + losses) - M (losses - wins)
     """

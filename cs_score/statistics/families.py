@@ -1,26 +1,28 @@
-"""Families of tests: paired tests of several pairs of systems, and the correction for their number. Such corrections
-are max-T, HSD and Holm's method. A resample is extreme if its difference is at least as large as the observed
-difference. Sums of statistics are made of integers, which are added up without rounding (`arithmetic.ExactStatistics`).
+"""Families of tests: paired tests of several pairs of systems, and the correction for their number. The corrections are
+max-T, HSD and Holm's method. A resample is extreme if its difference is at least as large as the observed difference.
+Statistics are summed as integers, without rounding (`arithmetic.ExactStatistics`).
 
 All tests are two-sided. They count the resamples whose difference is *at least as* extreme as the observed difference.
-With N random resamples the p-value is (1 + count) / (1 + N). As a consequence, no p-value is 0, a system and its copy
-have the difference 0 and exactly p = 1, and the order of the systems does not matter. Differences that are equal within
-rounding count as equal (`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
+With N random resamples, the p-value is (1 + count) / (1 + N). As a consequence, no p-value is 0; a system and its copy
+have the difference 0 and a p-value of exactly 1; and the order of the systems does not matter. Differences that are
+equal within rounding count as equal (`arithmetic.TIE_TOLERANCE`, relative to the larger of the two scores).
 
 *Randomisation*: every resample exchanges the rows of the two systems in each unit with probability 1/2, which flips the
-sign of the unit's difference. Such a resample is called a sign flip. With the difference d* it is extreme if
-|d*| >= |d|. If there are at most N possible sign flips, 2^n for n units, each is made once, and the p-value is the
-share of extreme ones. A score of 0/0 counts as 0 here; the test is valid for any statistic.
+sign of the unit's difference. This kind of resample is called a sign flip. A sign flip with the difference d* is
+extreme if |d*| >= |d|. With n units there are 2^n possible sign flips. If this number is at most N, each sign flip is
+made once, and the p-value is the share of extreme sign flips. A score of 0/0 counts as 0 here; the test is valid for
+any statistic.
 
 *max-T* (step-down, Westfall and Young 1993): all pairs share the same sign flips. The difference of a pair is divided
-by its scale: the square root of the sum of the squared contributions of the units, which no sign flip changes. Pairs
-are ordered by |d| / scale, the largest first. The p-value of a pair is the share of resamples in which |d*| / scale of
-this pair or of any later pair reaches the observed value of this pair. It is at least the p-value of the pair before.
+by its scale, the square root of the sum of the squared contributions of the units. Sign flips do not change the scale.
+Pairs are ordered by |d| / scale, the largest first. The p-value of a pair is the share of resamples in which |d*| /
+scale of this pair or of any later pair reaches the observed value of this pair. It is at least as large as the p-value
+of the preceding pair.
 
 *HSD* (Tukey's honestly significant difference): every resample permutes the rows of all systems in each unit and
 computes the largest difference of two scores, or the largest difference from the baseline if there is one. The p-value
-of a pair is the share of permutations in which this reaches the observed difference of the pair. If there are at most N
-permutations, each is made once.
+of a pair is the share of permutations in which this largest difference reaches the observed difference of the pair. If
+there are at most N permutations, each is made once.
 
 Formulas, conditions and sources: docs/statistics/families.md.
 """
@@ -135,7 +137,7 @@ def _join_groups(groups: Sequence[set[int]], first: int, second: int) -> list[se
 
 
 def _are_near_copies(first: Ratio, second: Ratio) -> bool:
-    """Return whether two systems differ in at most 15 % of their units, without the units in which both have 0/0.
+    """Return whether two systems differ in at most 15 % of their units, ignoring units in which both have 0/0.
 
     Each ratio has the numerator and the denominator of every unit.
     """
@@ -163,11 +165,11 @@ def _differ_beyond_rounding(first: Floats, second: Floats) -> NDArray[np.bool_]:
 def groups_of_copies(
     systems: ResampledSystems, system_names: Sequence[str], family: Sequence[Pair], measure_index: int = 0
 ) -> list[list[str]]:
-    """Return groups of near-copies, as lists of their names: `[["A", "B"]]`.
+    """Return groups of near-copies as lists of the names of systems: `[["A", "B"]]`.
 
     Near-copies are systems that differ in at most 15 % of their units by the measure at the position `measure_index`.
-    All pairs of systems are compared. If there are too many systems for that, only the pairs of the `family` of tests
-    are compared.
+    All pairs of systems are compared, unless there are too many systems; in that case only the pairs of the `family` of
+    tests are compared.
     """
     if len(system_names) <= MOST_SYSTEMS:
         pairs: Sequence[Pair] = list(combinations(range(len(system_names)), 2))
@@ -195,9 +197,9 @@ def count_units_with_content(systems: ResampledSystems) -> list[int]:
 class SignFlipTests(Record):
     """The p-values of pairs of systems by the randomisation test, which flips signs of the differences of units.
 
-    `flip_count` is the number of sign flips. If `is_exact`, these are all possible sign flips. `uncorrected` has the
-    p-value of each pair, and `corrected_by_max_t` the p-values corrected by max-T. The latter is empty if they were not
-    requested.
+    `flip_count` is the number of sign flips, and `is_exact` says whether these are all possible sign flips.
+    `uncorrected` has the p-value of each pair, and `corrected_by_max_t` the p-values corrected by max-T. The latter is
+    empty if they were not requested.
     """
 
     flip_count: int
@@ -214,10 +216,9 @@ _FEWEST_ROWS: Final = 32
 
 
 class _SignFlips(NamedTuple):
-    """The sign flips that a randomisation test makes, their number, and whether these are all possible ones.
+    """The sign flips that a randomisation test makes, their number, and whether they are all possible sign flips.
 
-    `draws` yields the sign flips in chunks (flips, units) of numbers that are 1 where two systems are exchanged, and 0
-    elsewhere.
+    `draws` yields the sign flips in chunks (flips, units), with 1 where two systems are exchanged and 0 elsewhere.
     """
 
     flip_count: int
@@ -228,7 +229,7 @@ class _SignFlips(NamedTuple):
 def _sign_flips(unit_count: int, settings: Resampling) -> _SignFlips:
     """Return the sign flips of a test. Each sign flip exchanges two systems in some of the units.
 
-    These are all 2^units sign flips if the settings ask for at least as many resamples. Otherwise they are random.
+    If the settings ask for at least 2^units resamples, all 2^units sign flips are made. Otherwise they are random.
     """
     if can_make_all_sign_flips(unit_count, settings.resamples):
         return _SignFlips(flip_count=2**unit_count, is_exact=True, draws=all_sign_flips(unit_count))
@@ -239,10 +240,10 @@ def _sign_flips(unit_count: int, settings: Resampling) -> _SignFlips:
 def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_max_t: bool = False) -> SignFlipTests:
     """Return the p-values of pairs of systems by the randomisation test, which exchanges the systems unit by unit.
 
-    A sign flip exchanges the systems in some of the units. The settings say how many random sign flips are made. If no
-    more than that are possible, each is made once. All pairs share the same sign flips, so that the p-value of a pair
-    does not depend on the other systems. If `with_max_t`, p-values corrected for the number of pairs by max-T are also
-    computed.
+    A sign flip exchanges the systems in some of the units. The settings give the number of random sign flips. If at
+    most this number are possible, each possible sign flip is made once. All pairs share the same sign flips, so the
+    p-value of a pair does not depend on the other systems. If `with_max_t` is true, p-values that are corrected for the
+    number of pairs by max-T are also computed.
     """
     flips = _sign_flips(systems.unit_count, systems.settings)
     observed = _observed_differences(systems, pairs)  # (pairs, measures); absolute, as are all differences below
@@ -262,14 +263,14 @@ def sign_flip_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_ma
 
 
 def _flipped_differences(systems: ResampledSystems, pairs: Sequence[Pair], draws: Iterable[Counts]) -> Iterator[Floats]:
-    """Yield the absolute differences of the scores of pairs after sign flips, in chunks (pairs, measures, resamples).
+    """Yield the absolute score differences of pairs after sign flips, in chunks (pairs, measures, resamples).
 
-    `draws` has the sign flips in chunks (resamples, units). The chunks are cut, so that the differences of all pairs
-    and measures fit in memory.
+    `draws` has the sign flips in chunks (resamples, units). The chunks are cut into pieces small enough for the
+    differences of all pairs and measures to fit in memory.
     """
     _, measure_count = systems.observed_scores.shape
     rows_at_once = max(_FEWEST_ROWS, _DIFFERENCES_AT_ONCE // (len(pairs) * measure_count))
-    # The sums over the units that a sign flip exchanges, which have the number 1 in `draws`.
+    # These are sums over the units that a sign flip exchanges, which have the number 1 in `draws`.
     for exchanged_sums in resampled_integer_sums(systems.statistics, draws):
         for start in range(0, len(exchanged_sums), rows_at_once):
             yield _differences_after_flips(systems, pairs, exchanged_sums[start : start + rows_at_once])
@@ -289,11 +290,11 @@ def _observed_differences(systems: ResampledSystems, pairs: Sequence[Pair]) -> F
 
 
 def _differences_after_flips(systems: ResampledSystems, pairs: Sequence[Pair], exchanged_sums: Floats) -> Floats:
-    """Return the absolute difference of the scores of each pair after sign flips: (pairs, measures, resamples).
+    """Return the absolute score difference of each pair after sign flips: (pairs, measures, resamples).
 
-    `exchanged_sums` (resamples, systems, integers) has the sums of each system over the units that a sign flip
-    exchanges, as integers. After the sign flip a system has the statistics of the other system in these units, and its
-    own statistics in all other units.
+    `exchanged_sums` (resamples, systems, integers) has the integer sums of each system over the units that a sign flip
+    exchanges. After the sign flip, a system has the statistics of the other system in these units and its own
+    statistics in all other units.
     """
     kept_sums = systems.statistics.total_integer_sums() - exchanged_sums  # over all other units
     _, measure_count = systems.observed_scores.shape
@@ -324,10 +325,10 @@ def _difference_scales(ratios: Ratio, pairs: Sequence[Pair]) -> Floats:
 
 
 class _SystemRatios(NamedTuple):
-    """The scores of a system under each measure, and the numbers of its units from which they are computed.
+    """The scores of a system under each measure, and the numbers from which they are computed.
 
-    `numerators` and `denominators` (units, measures) are those of the units. `total_denominators` (measures,) are the
-    sums of the denominators, and `scores` (measures,) the scores.
+    `numerators` and `denominators` (units, measures) have one number for each unit. `total_denominators` (measures,)
+    are the sums of the denominators, and `scores` (measures,) are the scores.
     """
 
     numerators: Floats
@@ -358,12 +359,12 @@ def _ratios_of_systems(ratios: Ratio) -> list[_SystemRatios]:
 def _scales_of_pair(first: _SystemRatios, second: _SystemRatios) -> Floats:
     """Return the scale of the difference of two systems under each measure: (measures,).
 
-    The scale is the square root of the sum of the squared contributions of the units to the difference. With the
-    numerator x and the denominator y of unit u, and D for the value of the second system minus that of the first:
+    The scale is the square root of the sum of the squared contributions of the units to the difference. Let x_u and y_u
+    be the numerator and the denominator of unit u, and D the value of the second system minus that of the first. Then
 
         scale = sqrt(sum over u of (D(x_u) - mean score * D(y_u))^2) / (mean sum of the denominators)
 
-    The scale is 0 if no contribution is larger than its possible error of rounding.
+    The scale is 0 if no contribution is larger than its possible rounding error.
     """
     mean_score = (first.scores + second.scores) / 2
     numerator_differences = second.numerators - first.numerators  # (units, measures)
@@ -373,7 +374,7 @@ def _scales_of_pair(first: _SystemRatios, second: _SystemRatios) -> Floats:
     rounding_of_units = possible_rounding(
         first.numerators, second.numerators, mean_score * first.denominators, mean_score * second.denominators
     )
-    largest_rounding_error = 4 * rounding_of_units.max(axis=0)  # a contribution is made of four numbers
+    largest_rounding_error = 4 * rounding_of_units.max(axis=0)  # a contribution is computed from four numbers
     mean_total_denominators = (first.total_denominators + second.total_denominators) / 2
     scales = divide(_root_of_squares(contributions, largest), mean_total_denominators)
     return np.where(largest > largest_rounding_error, scales, 0.0)
@@ -382,8 +383,8 @@ def _scales_of_pair(first: _SystemRatios, second: _SystemRatios) -> Floats:
 def _root_of_squares(contributions: Floats, largest: Floats) -> Floats:
     """Return the square root of the sum of the squared contributions (units, measures) under each measure: (measures,).
 
-    `largest` (measures,) has the largest absolute contribution. The contributions are divided by it before they are
-    squared, because the square of a tiny number may be rounded to 0.
+    `largest` (measures,) has the largest absolute contribution. The contributions are divided by it before squaring,
+    because the square of a tiny number may be rounded to 0.
     """
     relative_contributions = divide(contributions, largest)  # 0 where all contributions are 0
     sum_of_squares = (relative_contributions**2).sum(axis=0)
@@ -394,7 +395,7 @@ class _OrderedPairs(NamedTuple):
     """The pairs that max-T tests under one measure, ordered by their standardised differences, the largest first.
 
     `pair_indices` (tested pairs,) are their positions among all pairs. `scales` (tested pairs, 1) are their scales, and
-    `standardised_differences` (tested pairs, 1) their observed differences divided by these.
+    `standardised_differences` (tested pairs, 1) are their observed differences divided by these scales.
     """
 
     pair_indices: NDArray[np.intp]
@@ -405,7 +406,7 @@ class _OrderedPairs(NamedTuple):
 def _ordered_pairs(observed: Floats, scales: Floats) -> _OrderedPairs:
     """Return the pairs whose scale is not 0, ordered by observed difference / scale, the largest first.
 
-    The scale of a pair says how much the units make its systems differ.
+    The scale of a pair measures how much its two systems differ in individual units.
 
     `observed` (pairs,) are the observed differences under one measure, and `scales` (pairs,) their scales.
     """
@@ -426,8 +427,9 @@ class _MaxT:
     """The correction max-T, which counts extreme resamples for each pair and computes p-values from the counts. The
     standardised difference of a pair is the difference of its scores, divided by the scale of the pair.
 
-    A resample is extreme for a pair if the largest standardised difference, |difference| / scale, reaches the observed
-    one of the pair. Pairs whose units do not differ are not tested.
+    A resample is extreme for a pair if the largest standardised difference (|difference| / scale) of this pair and all
+    later pairs reaches the observed standardised difference of the pair. Pairs whose units do not differ are not
+    tested.
     """
 
     def __init__(self, observed: Floats, scales: Floats) -> None:
@@ -446,11 +448,12 @@ class _MaxT:
             self._extreme_counts.append(np.zeros(tested_count, dtype=np.int64))
 
     def count_extremes(self, differences: Floats) -> None:
-        """Count for each pair the resamples that are extreme, and add them to the earlier counts.
+        """Count the extreme resamples for each pair, and add their numbers to the earlier counts.
 
         `differences` (pairs, measures, resamples) are the absolute differences in some resamples. The pairs of a
         measure are ordered by their observed standardised difference, the largest first. A resample is extreme for a
-        pair if the largest standardised difference of this pair and all later pairs reaches the observed one.
+        pair if the largest standardised difference of this pair and all later pairs reaches the observed standardised
+        difference of this pair.
         """
         for measure_index, pairs in enumerate(self._pairs_of_measures):
             standardised_differences = differences[pairs.pair_indices, measure_index]  # (tested pairs, resamples)
@@ -460,14 +463,14 @@ class _MaxT:
             self._extreme_counts[measure_index] += np.count_nonzero(is_extreme, axis=1)
 
     def p_values(self, flip_count: int, *, is_exact: bool) -> PValues:
-        """Return the p-values by measure and pair, after `flip_count` sign flips were counted.
+        """Return the p-values by measure and pair, after counting `flip_count` sign flips.
 
-        If `is_exact`, these are all possible sign flips. A pair whose units do not differ has the p-value 1.
+        `is_exact` says whether these were all possible sign flips. A pair whose units do not differ has the p-value 1.
         """
         p_by_measure = []
         for pairs, extreme_counts in zip(self._pairs_of_measures, self._extreme_counts):
-            # The counts are in the order of `_OrderedPairs`, by falling observed difference. The p-value of a pair is
-            # at least that of the pair before it, so that a smaller difference never has a smaller p-value.
+            # The counts are in the order of `_OrderedPairs`, by decreasing observed difference. The p-value of a pair
+            # is at least that of the preceding pair, so that a smaller difference never has a smaller p-value.
             non_decreasing_counts = np.maximum.accumulate(extreme_counts)
             p_by_pair = [1.0] * self._pair_count
             for pair_index, count in zip(pairs.pair_indices.tolist(), non_decreasing_counts.tolist()):
@@ -489,8 +492,8 @@ def _largest_of_this_and_later_pairs(standardised_differences: Floats) -> Floats
 def _p_values(extreme_counts: NDArray[np.int64], resample_count: int, *, is_exact: bool) -> PValues:
     """Return p-values by measure and pair, computed from the numbers of extreme resamples.
 
-    `extreme_counts` (pairs, measures) has these numbers, out of `resample_count`. If `is_exact`, all possible resamples
-    were made.
+    `extreme_counts` (pairs, measures) has these numbers, out of `resample_count`. `is_exact` says whether all possible
+    resamples were made.
     """
     p_by_measure = []
     for counts_of_measure in extreme_counts.T.tolist():
@@ -501,8 +504,8 @@ def _p_values(extreme_counts: NDArray[np.int64], resample_count: int, *, is_exac
 def _p_value(extreme_count: int, resample_count: int, *, is_exact: bool) -> float:
     """Return the p-value of a test in which `extreme_count` of the resamples are extreme.
 
-    If all possible resamples were made (`is_exact`), it is the share of extreme resamples. Otherwise it is
-    (1 + extreme_count) / (1 + resample_count), because the observed difference counts as one more resample.
+    If all possible resamples were made (`is_exact`), the p-value is the share of extreme resamples. Otherwise it is (1
+    + extreme_count) / (1 + resample_count), because the observed difference counts as an additional resample.
     """
     if is_exact:
         return extreme_count / resample_count
@@ -539,7 +542,8 @@ def _sign_test_p(wins: int, losses: int) -> float:
     """
     differing_count = wins + losses
     rarer_count = min(wins, losses)
-    # There are 2^differing_count outcomes. In these of them the first system wins at most `rarer_count` units.
+    # There are 2^differing_count outcomes. In the following number of outcomes, the first system wins at most
+    # `rarer_count` units.
     extreme_outcomes = sum(math.comb(differing_count, count) for count in range(rarer_count + 1))
     p: float = 2 * extreme_outcomes / 2**differing_count
     return min(1.0, p)
@@ -568,16 +572,16 @@ def _hsd_p_values(
 ) -> PValues:
     """Return the p-values by measure and pair, corrected by HSD (Tukey's honestly significant difference).
 
-    A permutation of the systems is extreme for a pair if the largest difference of two systems in it is at least the
-    observed difference of the pair. If all pairs share a baseline, only differences from the baseline count. If
-    `is_exact`, all possible permutations are made, and `permutation_count` must be their number; otherwise it is the
-    number of random permutations.
+    A permutation of the systems is extreme for a pair if the largest difference between two systems in the permutation
+    is at least the observed difference of the pair. If all pairs share a baseline, only differences from the baseline
+    count. If `is_exact` is true, all possible permutations are made, and `permutation_count` must be their number.
+    Otherwise it is the number of random permutations.
     """
     observed = _observed_differences(systems, pairs)  # (pairs, measures)
     extreme_counts = np.zeros(observed.shape, dtype=np.int64)
     baseline = _baseline_of_pairs(pairs, len(systems.observed_scores))  # None if there is no baseline
     seed = None if is_exact else systems.settings.seed
-    # The statistics of each permutation are summed as integers, which is exact, and scored then.
+    # The statistics of each permutation are summed as integers, which is exact, and then scored.
     for integer_sums in permuted_integer_sums(systems.statistics, permutation_count, seed):
         scores = systems.scores_of_integer_sums(integer_sums)  # (some permutations, systems, measures)
         largest_differences = _largest_differences(scores, baseline)
@@ -588,7 +592,7 @@ def _hsd_p_values(
 def _baseline_of_pairs(pairs: Sequence[Pair], system_count: int) -> int | None:
     """Return the position of the baseline with which all other systems are paired, or None if all pairs are tested.
 
-    Two systems have only one pair: it is all pairs, also if one of them is the baseline.
+    Two systems form a single pair, so all pairs are tested even if one of the systems is the baseline.
     """
     if len(pairs) == math.comb(system_count, 2):
         return None
@@ -646,8 +650,8 @@ class FamilyTests(Record):
 def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_test: bool = False) -> FamilyTests:
     """Test all pairs of a family under each measure, and return their p-values before and after the correction.
 
-    One test is chosen for the whole family. This is the exact sign test if `with_sign_test`, and if every unit of every
-    system is right or wrong. Otherwise it is the randomisation test.
+    The same test is used for the whole family. It is the exact sign test if `with_sign_test` is true and that test is
+    possible (see `_sign_tests_if_possible`). Otherwise it is the randomisation test.
     """
     sign_tests = _sign_tests_if_possible(systems) if with_sign_test else None
     test: PairedTest
@@ -666,7 +670,7 @@ def family_tests(systems: ResampledSystems, pairs: Sequence[Pair], *, with_sign_
 def _describe_family(
     systems: ResampledSystems, pair_count: int, corrected: _CorrectedTests, test: PairedTest
 ) -> Family:
-    """Return the description of a family of tests for documents: its correction, resamples, systems and pairs.
+    """Return a description of a family of tests for documents: its correction, resamples, systems and pairs.
 
     `test` is the test of each pair, and `corrected` has the outcome of its correction.
     """
@@ -686,10 +690,10 @@ def _describe_family(
 
 
 def _sign_tests_if_possible(systems: ResampledSystems) -> SignFlipTests | None:
-    """Return the p-values of two systems by the exact sign test under each measure. It needs no sign flips.
+    """Return the p-values of two systems by the exact sign test under each measure, without any sign flips.
 
-    Returns None if the test is impossible: if there are more than two systems, if units are drawn in clusters, or if
-    some units are neither right (1/1) nor wrong (0/1).
+    Returns None if the test is impossible, that is, if there are more than two systems, if units are drawn in clusters,
+    or if some units are neither right (1/1) nor wrong (0/1).
     """
     is_single_pair = len(systems.observed_scores) == 2
     if not is_single_pair or systems.settings.clusters:
@@ -702,9 +706,9 @@ def _sign_tests_if_possible(systems: ResampledSystems) -> SignFlipTests | None:
 
 
 class _CorrectedTests(NamedTuple):
-    """P-values that are corrected for the number of pairs, and the number of resamples from which they were computed.
+    """P-values corrected for the number of pairs, and the number of resamples from which they were computed.
 
-    If `is_exact`, these are all possible resamples.
+    `is_exact` says whether these are all possible resamples.
     """
 
     p_values: PValues
@@ -732,13 +736,13 @@ def _correct_for_pairs(systems: ResampledSystems, pairs: Sequence[Pair], tests: 
 def _correct_by_hsd(systems: ResampledSystems, pairs: Sequence[Pair]) -> _CorrectedTests:
     """Return the p-values of a family by measure and pair, corrected by HSD.
 
-    The settings say how many random permutations of the systems are made. If no more than this number are possible,
-    each possible permutation is made once.
+    The settings give the number of random permutations of the systems. If at most this number are possible, each
+    possible permutation is made once.
     """
     resample_count = systems.settings.resamples
     orders_per_unit = math.factorial(len(systems.observed_scores))
     # There are orders_per_unit^units permutations. Logarithms are compared, because this number has thousands of digits
-    # for many units. The addend compensates for rounding.
+    # if there are many units. The small addend compensates for rounding.
     log_of_all_permutations = systems.unit_count * math.log(orders_per_unit)
     is_exact = log_of_all_permutations <= math.log(resample_count) + 1e-9
     permutation_count = orders_per_unit**systems.unit_count if is_exact else resample_count

@@ -52,10 +52,10 @@ PlannedTest: TypeAlias = Literal["t", "sign"]
 
 
 def power_of_t_test(effect_size: float, unit_count: float, significance_level: float) -> float:
-    """Return the power of a two-sided paired t test: the probability that the difference is significant at the level.
+    """Return the power of a two-sided paired t test: the probability of finding a significant difference.
 
-    `effect_size` is the mean of the differences of the units divided by their standard deviation. The number of units
-    may have a fraction, because the formula is continuous.
+    `effect_size` is the mean of the units' differences divided by their standard deviation. The number of units need
+    not be a whole number, because the formula is continuous.
     """
     noncentrality = effect_size * math.sqrt(unit_count)
     return _power_at_noncentrality(noncentrality, unit_count, significance_level)
@@ -117,7 +117,7 @@ class DetectionGoal(Record):
                 f"alpha and power are 0 < alpha < power <= {MOST_POWER}, not {self.alpha:g} and {self.power:g}"
             )
         if self.difference is not None and not 0 < self.difference < math.inf:
-            # The message is that of a wrong standard deviation, too, which `_check_plan` refuses.
+            # `_check_plan` raises an error with the same message for a wrong standard deviation.
             raise UsageError("the standard deviation and the difference are numbers above 0")
 
 
@@ -198,18 +198,19 @@ class SignTestPowerAnalysis(Record, frozen=True):
     def needed_units(self, difference: float, goal: DetectionGoal) -> int | None:
         """Return the fewest units that detect the difference with the power of the goal.
 
-        The power of this test sometimes falls as units are added. Therefore the next nine numbers of units must reach
-        the power, too. If more than `MOST_UNITS_COMPUTED_EXACTLY` units are needed, the number is that of the t test.
-        Returns None if the difference is above 1, or if even `MOST_UNITS` are too few.
+        The power of this test sometimes falls as units are added. Therefore, the next nine numbers of units must reach
+        the power, too. If more than `MOST_UNITS_COMPUTED_EXACTLY` units are needed, the number is computed for the t
+        test instead. Returns None if the difference is above 1, or if even `MOST_UNITS` are too few.
         """
         if difference > 1:
             return None
         shares = shares_of_outcomes(difference, self.differing_share)
-        # `SignTest` also tries the next nine numbers. None: more than `MOST_UNITS_COMPUTED_EXACTLY` units are needed.
+        # `SignTest` also tries the next nine numbers. It returns None if more than `MOST_UNITS_COMPUTED_EXACTLY` units
+        # are needed.
         units_of_sign_test = SignTest(shares, goal.alpha).needed_units(goal.power)
         if units_of_sign_test is not None:
             return units_of_sign_test
-        # None if more than `MOST_UNITS` are needed.
+        # The result is None if more than `MOST_UNITS` are needed.
         return units_for_t_test(_effect_size(shares), goal.alpha, goal.power)
 
 
@@ -219,7 +220,8 @@ PowerAnalysis: TypeAlias = TTestPowerAnalysis | SignTestPowerAnalysis
 def _effect_size(shares: OutcomeShares) -> float:
     """Return the difference of two systems divided by the standard deviation of the differences of their units.
 
-    `shares` are the shares of units that one system wins and loses. The effect size is infinite if it wins all units.
+    `shares` has the shares of the units that one system wins and loses. If it wins all units, the effect size is
+    infinite.
     """
     if shares.standard_deviation == 0:  # also if no unit differs, but then there is no power analysis
         return math.inf
@@ -348,9 +350,9 @@ def plan_test(
 ) -> PowerPlan:
     """Return the smallest difference that `units` units can detect, and how many units the goal's difference needs.
 
-    `analyses` has a power analysis for each pair of systems. The pair that needs the largest test set decides, so that
-    the result holds for all pairs. `units` is None if the number of units is not known. `task` and `measure` are only
-    recorded in the result.
+    `analyses` has a power analysis for each pair of systems. The result is that of the pair that needs the largest test
+    set, so that it holds for all pairs. `units` is None if the number of units is not known. `task` and `measure` are
+    only recorded in the result.
 
     Raises UsageError if there are fewer than two units, if a standard deviation is not a number above 0, or if neither
     the number of units nor a difference is given.
@@ -396,8 +398,8 @@ def _check_plan(analyses: Sequence[PowerAnalysis], units: int | None, goal: Dete
 def _power_curve(plan: _PairPlan) -> Iterator[Point]:
     """Yield the points of power curves, for the number of units of a plan and for twice and four times as many.
 
-    The differences go from 0 to twice the detectable difference in equal steps. If the plan has no number of units, the
-    number that its difference needs is used, and without one `MOST_UNITS`.
+    The differences range from 0 to twice the detectable difference, in equal steps. If the plan does not give the
+    number of units, the number that its difference needs is used; if that is unknown, too, `MOST_UNITS` is used.
     """
     first_unit_count = plan.units or plan.needed_units or MOST_UNITS
     largest_difference = _largest_difference_of_curve(plan, first_unit_count)
@@ -409,19 +411,19 @@ def _power_curve(plan: _PairPlan) -> Iterator[Point]:
 
 
 def _largest_difference_of_curve(plan: _PairPlan, units: int) -> float:
-    """Return the largest difference of a power curve: twice the difference that a test on so many units detects.
+    """Return the largest difference of a power curve: twice the difference that a test on `units` units can detect.
 
-    It is 1 if the test detects no difference. For units that are right or wrong it is at most 1, because no two systems
-    can differ by more.
+    It is 1 if the test cannot detect any difference. If units are either right or wrong, it is at most 1, because two
+    systems cannot differ by more.
     """
     if plan.units is None:
-        # The plan has no detectable difference. That of the units that are drawn takes its place.
+        # The plan has no detectable difference. The difference that `units` units can detect is used instead.
         detectable = plan.analysis.detectable_difference(units, plan.goal)
     else:
         detectable = plan.detectable_difference
     if not detectable:
         return 1.0
-    are_right_or_wrong = plan.analysis.test == "sign"  # the sign test is planned for no other units
+    are_right_or_wrong = plan.analysis.test == "sign"  # the sign test is only planned for such units
     return min(1.0, 2 * detectable) if are_right_or_wrong else 2 * detectable
 
 
@@ -448,10 +450,10 @@ def plan_from_comparison(
 ) -> PowerPlan:
     """Return the power plan of the pairs of systems in a comparison, under one measure.
 
-    The plan says which difference the units of the comparison detect. The default of `measure` is the primary measure.
-    `goal` has the power and the level of the test, and the difference to detect if there is one; by default it is
-    `DetectionGoal()`. Raises UsageError if the comparison does not have the measure. Raises InputError if the
-    difference of no pair varies from unit to unit, so that there is no standard deviation to plan with.
+    The plan says which difference the units of the comparison can detect. `measure` defaults to the primary measure.
+    `goal` has the power and the level of the test and, optionally, the difference to detect; it defaults to
+    `DetectionGoal()`. Raises UsageError if the comparison does not have the measure. Raises InputError if no pair has
+    differences that vary from unit to unit, because then there is no standard deviation to plan with.
     """
     compared = _comparison_under(comparison, measure)
     analyses = _power_analyses(compared.pairs)
@@ -502,7 +504,7 @@ def power_analysis_of(pair: PairedSystems) -> PowerAnalysis | None:
     """
     if not pair.standard_deviation:
         return None
-    # The sign test counts units that are right for one system only. Without such counts the t test is planned.
+    # The sign test counts units that are right for one system only. Without these counts, the t test is planned.
     if not pair.are_right_or_wrong or pair.wins is None or pair.losses is None or pair.ties is None:
         return TTestPowerAnalysis(standard_deviation=pair.standard_deviation, a=pair.a, b=pair.b)
     differing_count = pair.wins + pair.losses

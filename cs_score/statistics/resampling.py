@@ -78,7 +78,7 @@ class ResampledSystems:
 
     `statistics` has the statistics of the units, written in integers, so that sums are not rounded (`ExactStatistics`).
     `settings` are the settings of resampling, completed for these units, and `formula` computes the scores from sums of
-    statistics. `unit_count` is the number of units that a resample draws, or of clusters if units are drawn in
+    statistics. `unit_count` is the number of units in a resample, or the number of clusters if units are drawn in
     clusters. `notes` apply to all intervals.
     """
 
@@ -154,7 +154,7 @@ class ResampledSystems:
     def resampled_scores(self) -> Floats:
         """The scores in each of N resamples: (measures, systems, N). A score of 0/0 is NaN.
 
-        In a resample all systems have the same units, so that the scores of two systems can be subtracted.
+        In each resample, all systems have the same units, so the scores of two systems can be subtracted.
         """
         system_count, measure_count = self.observed_scores.shape
         resampled: Floats = np.empty((measure_count, system_count, self.settings.resamples))
@@ -189,7 +189,7 @@ class ResampledSystems:
         score = float(self.observed_scores[system_index, measure_index])
         sample = _BootstrapSample(
             point=score,
-            resampled=self.resampled_scores[measure_index, system_index],  # has the measures first
+            resampled=self.resampled_scores[measure_index, system_index],  # the first axis has the measures
             jackknife=self._jackknife[:, system_index, measure_index],
             rounding=float(possible_rounding(score)),
         )
@@ -197,9 +197,9 @@ class ResampledSystems:
         return self._bootstrap_interval(sample, effective_units, is_score=True)
 
     def _count_effective_units(self, system_indices: Sequence[int], measure_index: int) -> int:
-        """Return the number of units whose denominator is not 0 for at least one of some systems.
+        """Return the number of units whose denominator is not 0 for at least one of the given systems.
 
-        Other units affect no score of these systems.
+        Other units do not affect the scores of these systems.
         """
         denominators = self.unit_ratios.denominator[:, system_indices, measure_index]  # (units, systems)
         is_effective = denominators.any(axis=1)
@@ -245,8 +245,8 @@ class ResampledSystems:
     def _paired_t_interval(self, first: int, second: int, measure_index: int) -> Interval:
         """Return the score of the second system minus that of the first, with its paired t interval.
 
-        The limits are difference +- t * standard error. There are none if a score is 0/0. If there is one unit, or if
-        the units differ by rounding only, both limits are the difference.
+        The limits are difference +- t * standard error. If a score is 0/0, there are no limits. If there is only one
+        unit, or if the units differ only by rounding, both limits are equal to the difference.
         """
         difference = self._observed_difference(first, second, measure_index)
         first_ratios = self.unit_ratios_of(first, measure_index)
@@ -262,16 +262,16 @@ class ResampledSystems:
         return Interval(difference, low=difference - half_width, high=difference + half_width)
 
     def _half_width_of_t(self, contributions: Floats) -> float | None:
-        """Return t * standard error of a difference, which is the sum of the contributions (units,) of all units.
+        """Return t * standard error of a difference that is the sum of the `contributions` (units,) of all units.
 
-        The degrees of freedom are the number of units minus that of the strata. Returns None if there are none.
+        The degrees of freedom are the number of units minus the number of strata. Returns None if this is 0.
         """
         stratum_sizes = self.statistics.stratum_sizes or (self.unit_count,)
         degrees_of_freedom = self.unit_count - len(stratum_sizes)
         if degrees_of_freedom == 0:
             return None
         standard_error = math.sqrt(_variance_of_sum(contributions, stratum_sizes))
-        tail = self.settings.significance_level / 2  # 0.025 on either side of an interval of 95 %
+        tail = self.settings.significance_level / 2  # 0.025 on either side of a 95 % interval
         return t_limit(tail, degrees_of_freedom) * standard_error
 
     # -- Bootstrap intervals
@@ -288,8 +288,8 @@ class ResampledSystems:
             text = f"no interval: {undefined_count} of {len(sample.resampled)} resamples are 0/0"
             return _without_limits(sample.point, Note("WITHHELD", text), undefined_count)
         limits = self._limits(sample._replace(resampled=defined))
-        # If all units are right, or all wrong, every resample has the same score, and the limits say nothing. Such a
-        # score gets a note with the plausible share of other units (rule of three), not the note on few units.
+        # If all units are right, or all are wrong, every resample has the same score, and the limits are meaningless. A
+        # note then gives the plausible share of other units (rule of three) instead of the note on few units.
         is_all_or_nothing = is_score and sample.point in (0.0, 1.0) and ALL_EQUAL in limits.notes
         notes_on_units = self._notes_on_units(sample.point, effective_units, is_all_or_nothing=is_all_or_nothing)
         notes_on_resamples = _notes_on_left_out(undefined_count, len(sample.resampled))
@@ -298,7 +298,7 @@ class ResampledSystems:
         return Interval(sample.point, limits.low, limits.high, undefined_count, note=note_text, notes=notes)
 
     def _notes_on_units(self, point: float, effective_units: int, *, is_all_or_nothing: bool) -> list[Note]:
-        """Return a note on the units of a score or difference if it is all or nothing, or if few units affect it.
+        """Return a note on the units if the score or difference is all or nothing, or if few units affect it.
 
         `point` is the score or difference. A score is all or nothing if it is 1 in all resamples, or 0 in all of them.
         `effective_units` is the number of units whose denominator is not 0.
@@ -393,12 +393,12 @@ def _note_on_few_effective_units(effective_units: int, unit_count: int) -> Note:
 
 
 def _without_limits(point: float, note: Note, undefined_resamples: int = 0) -> Interval:
-    """Return a score or difference, `point`, without limits; `note` says why there are none."""
+    """Return `point`, a score or difference, as an interval without limits; `note` says why there are none."""
     return Interval(point, None, None, undefined_resamples, note=note.text, notes=(note,))
 
 
 def _with_equal_limits(point: float, note: Note) -> Interval:
-    """Return a score or difference, `point`, as both limits of its interval; `note` says why they are equal."""
+    """Return an interval whose limits are both `point`, a score or difference; `note` says why they are equal."""
     return Interval(point, low=point, high=point, note=note.text, notes=(note,))
 
 
@@ -421,8 +421,8 @@ def _variance_of_sum(contributions: Floats, stratum_sizes: Sequence[int]) -> flo
 def _bca_tails(sample: _BootstrapSample, significance_level: float) -> tuple[float, float] | None:
     """Return the shares of the resamples below the lower and the upper BCa limit: `(0.031, 0.981)`.
 
-    They replace the shares of a percentile interval, level / 2 and 1 - level / 2. Let z0 = Phi^-1(share of resamples
-    below the score) be the median bias, a the acceleration, and z = Phi^-1(level / 2). The lower share is
+    They take the place of the shares level / 2 and 1 - level / 2 of a percentile interval. Let z0 = Phi^-1(share of
+    resamples below the score) be the median bias, a the acceleration, and z = Phi^-1(level / 2). The lower share is
     Phi(z0 + (z0 + z) / (1 - a (z0 + z))), which `_bca_tail` computes, and the upper share is the same with -z instead
     of z. Returns None if all resamples lie on one side of the score, so that z0 is infinite.
     """
@@ -441,10 +441,10 @@ def _bca_tails(sample: _BootstrapSample, significance_level: float) -> tuple[flo
 
 
 def _share_below_point(sample: _BootstrapSample) -> float:
-    """Return the share of the resamples that lie below the score. Resamples equal to it within rounding count half."""
+    """Return the share of resamples below the score. Resamples that equal it within rounding count half."""
     below_count = np.count_nonzero(sample.resampled < sample.point - sample.rounding)
     not_above_count = np.count_nonzero(sample.resampled <= sample.point + sample.rounding)
-    # The mean of both counts: resamples below the score are in both, resamples equal to it in one.
+    # This is the mean of both counts: resamples below the score are in both, and resamples equal to it are in one.
     return float((below_count + not_above_count) / (2 * len(sample.resampled)))
 
 
@@ -470,9 +470,9 @@ def _acceleration(jackknife: Floats, rounding: float) -> float:
 def _bca_tail(z: float, bias: float, acceleration: float) -> float:
     """Return the share of resamples below a BCa limit: Phi(bias + (bias + z) / (1 - acceleration (bias + z))).
 
-    `z` is the normal quantile of the share of resamples below the percentile limit. The formula has no meaning if its
-    denominator is not positive; then the share is 0 or 1. This hardly happens: an acceleration is at most 1/6, so that
-    `bias + z` must be 6 or more, in standard errors of the normal distribution.
+    `z` is the normal quantile of the share of resamples below the percentile limit. The formula is meaningless if its
+    denominator is not positive; the share is then 0 or 1. This hardly ever happens: the acceleration is at most 1/6, so
+    `bias + z` would have to be at least 6 standard errors of the normal distribution.
     """
     shifted = bias + z
     denominator = 1 - acceleration * shifted

@@ -1,4 +1,4 @@
-"""Settings of resampling, families of tests, and the notes that readers must see beside the numbers. A resample draws
+"""Settings of resampling, families of tests, and the notes that readers must see next to the numbers. A resample draws
 units of a test set, or clusters of units, at random. A family is the set of pairs of systems that are tested together.
 
 This module checks settings and writes notes. Importing it does not load numpy.
@@ -91,16 +91,16 @@ class Resampling(Record):
         return self.correction or USUAL_CORRECTION
 
     def choose_methods_for_units(self, units: Sequence[str], *, has_differences: bool = False) -> ResamplingOfUnits:
-        """Return the settings with the interval methods that suit these units, and how the units are drawn in clusters.
+        """Return the settings with interval methods that suit these units, and the design of the clusters, if any.
 
-        If the user named no method, intervals are percentile intervals for 20 or more units. For fewer units they are
-        BCa intervals, but paired t intervals for differences between systems, which exist if `has_differences`. If
-        units are drawn in clusters, clusters are counted instead of units. `units` are the ids of the units. Raises
-        InputError if a unit has no cluster.
+        If the user did not choose a method, percentile intervals are used for 20 or more units, and BCa intervals for
+        fewer. With fewer than 20 units, differences between systems have paired t intervals. `has_differences` says
+        whether there are any differences. If units are drawn in clusters, clusters are counted instead of units.
+        `units` are the ids of the units. Raises InputError if a unit has no cluster.
         """
         cluster_design = self.clusters.design(units) if self.clusters else None
         if cluster_design is None:
-            # Clusters of one unit each are no clusters: the settings are those without clusters.
+            # Clusters of one unit each have no effect, so the settings are the same as without clusters.
             settings_without_clusters = replace(self, clusters=UNSET)
             settings = settings_without_clusters._with_method(len(units), has_differences)
         else:
@@ -108,24 +108,24 @@ class Resampling(Record):
         return ResamplingOfUnits(settings, cluster_design)
 
     def _with_method(self, drawn_count: int, has_differences: bool) -> Resampling:
-        """Return the settings with the interval methods that suit so many units, unless the user named a method.
+        """Return the settings with interval methods that suit `drawn_count` units, unless the user chose a method.
 
-        `drawn_count` is the number of units or clusters that a resample draws. If `has_differences`, there are also
-        intervals of differences between systems.
+        `drawn_count` is the number of units or clusters in a resample. With `has_differences`, there are also intervals
+        of differences between systems.
         """
         if self.method:
             return self
         if drawn_count >= FEWEST_RELIABLE_UNITS:
             return replace(self, method="percentile")
-        # `differences` is the method of the intervals of differences, if it is not that of the scores.
+        # `differences` is the interval method for differences, if it is not the same as for scores.
         return replace(self, method="bca", differences="t" if has_differences else UNSET)
 
     def with_enough_resamples(self, pair_count: int, most_resamples: int) -> Resampling:
-        """Return the settings with enough resamples to find significant differences among so many pairs of systems.
+        """Return the settings with enough resamples to find significant differences among `pair_count` pairs.
 
-        With N resamples the smallest p-value that is possible after Holm's correction is pair_count / (N + 1). The
-        number of resamples is raised until this is at most the level, but not above `most_resamples`. It stays as it is
-        if the user named it. The result may not grow again: its `can_grow` is unset.
+        With N resamples, the smallest possible p-value after Holm's correction is pair_count / (N + 1). The number of
+        resamples is raised until this p-value is at most the level, but not above `most_resamples`. A number chosen by
+        the user is not changed. `can_grow` is unset in the result, so that the number is not raised again.
         """
         if not self.can_grow:
             return replace(self, can_grow=UNSET)
@@ -224,8 +224,8 @@ def limits_in_words(settings: Resampling, unit_count: int) -> str:
 def difference_limits_in_words(settings: Resampling, unit_count: int) -> str:
     """Return how the limits of differences were computed.
 
-    This is `95 % paired t limits from what each of 12 claims contributes` for paired t intervals. Other limits of
-    differences are computed and described like limits of scores.
+    For paired t intervals, the result is `95 % paired t limits from what each of 12 claims contributes`. Other limits
+    of differences are computed and described like those of scores.
     """
     has_t_intervals = settings.differences == "t"
     if not has_t_intervals:
@@ -249,8 +249,8 @@ def monte_carlo_p_value(extreme_count: int, resample_count: int) -> float:
 def can_make_all_sign_flips(unit_count: int, resample_count: int) -> bool:
     """Return whether there are at most `resample_count` ways to exchange two systems in some of their units.
 
-    There are 2^unit_count ways, called sign flips. If they are few enough, a randomisation test makes each sign flip
-    once. Otherwise it makes `resample_count` random sign flips.
+    There are 2^unit_count ways, called sign flips. If there are few enough of them, a randomisation test makes each
+    sign flip once. Otherwise, it makes `resample_count` random sign flips.
     """
     return unit_count < resample_count.bit_length()  # 2^unit_count <= resample_count
 
@@ -287,8 +287,8 @@ class Family(Record):
     def _resamples_in_words(self) -> str:
         """The resamples that were made: `10,000 sign flips`, `all 1,024 permutations`, or `exact sign test`."""
         if self.test == "sign":
-            return "exact sign test"  # which makes no resamples
-        # HSD permutes all systems in each unit. All other corrections are of tests that exchange two systems.
+            return "exact sign test"  # it does not use resamples
+        # HSD permutes all systems in each unit. All other corrections belong to tests that exchange two systems.
         kind_of_resamples = "permutations" if self.correction == "hsd" else "sign flips"
         resamples = f"{self.permutations:,} {kind_of_resamples}"
         return f"all {resamples}" if self.exact else resamples
@@ -314,12 +314,13 @@ class Family(Record):
         return self.pairs if self.correction == "holm" else 1
 
     def smallest_p(self, unit_count: int) -> float:
-        """Return the smallest p-value that any result on so many units could have had.
+        """Return the smallest p-value that any result on `unit_count` units could have had.
 
-        `unit_count` does not include units with 0/0, which change nothing. Let r be the number of ways to exchange the
-        systems in one unit: 2 for a pair, n! for n systems. Of all r^unit_count exchanges at least r are as extreme as
-        the observed result: they exchange the systems in the same way in all units. The share of extreme exchanges is
-        therefore at least r^(1 - unit_count). Holm's correction multiplies the smallest p-value by the number of pairs.
+        `unit_count` does not include units with 0/0, because they do not affect a test. Let r be the number of ways to
+        exchange the systems in one unit: 2 for a pair, n! for n systems. Of all r^unit_count exchanges, at least r are
+        as extreme as the observed result, namely those that exchange the systems in the same way in all units. The
+        share of extreme exchanges is therefore at least r^(1 - unit_count). Holm's correction multiplies the smallest
+        p-value by the number of pairs.
         """
         system_count = self.systems
         exchanges_per_unit = math.factorial(system_count) if self.correction == "hsd" else 2
@@ -405,13 +406,13 @@ def _note_on_clusters(unit_count: int, cluster_design: ClusterDesign) -> Note:
 
 
 def _notes_on_few_units(drawn_count: int, noun: str, resampling: Resampling) -> list[Note]:
-    """Return a note if a resample draws so few units or clusters that bootstrap limits are too narrow.
+    """Return a note if resamples have so few units or clusters that bootstrap limits are too narrow.
 
     `noun` is `unit` or `cluster`.
     """
     if drawn_count >= FEWEST_RELIABLE_UNITS:
         return []
-    # With paired t intervals of differences, only limits of scores come from the bootstrap.
+    # If differences have paired t intervals, only the limits of scores come from the bootstrap.
     has_t_intervals = resampling.differences == "t"
     limits = "the bootstrap's limits of scores" if has_t_intervals else "the bootstrap's limits"
     text = (
@@ -434,7 +435,7 @@ def _notes_on_few_resamples(resampling: Resampling) -> list[Note]:
 
 
 def _fewest_resamples(significance_level: float) -> int:
-    """Return the smallest number of resamples for limits at a level: 39 at the level 0.05.
+    """Return the smallest number of resamples that gives limits at a level: 39 at the level 0.05.
 
     At least one of N resamples must lie beyond each of the two limits: N + 1 >= 2 / level.
     """
@@ -445,8 +446,8 @@ def _fewest_resamples(significance_level: float) -> int:
 def note_on_no_significance(family: Family, unit_count: int, significance_level: float) -> tuple[Note, ...]:
     """Return a note if no difference could have been significant in a family of tests, however large it was.
 
-    This is the case if the smallest possible p-value is above the level; otherwise the result is empty. `unit_count`
-    is the number of units that are not 0/0, since the others do not affect a test.
+    This is the case if the smallest possible p-value is above the level. Otherwise, the result is empty. `unit_count`
+    does not include units with 0/0, because they do not affect a test.
     """
     smallest_corrected_p = family.smallest_p(unit_count)  # may be above 1, as Holm's factor is not capped
     if smallest_corrected_p <= significance_level:
@@ -467,9 +468,9 @@ def _remedy_for_no_significance(factor: int, unit_count: int, significance_level
     """Return how many resamples are needed for a significant difference, or that there are too few units for any.
 
     `factor` is the number by which the correction multiplies the smallest p-value. There are 2^unit_count sign flips.
-    If a test makes all of them, the smallest p-value is that of the two that exchange the systems in no unit or in all
-    units: 2 / 2^unit_count. There are too few units if this is above the level after the correction. More resamples do
-    not help, either, if the needed number includes all sign flips.
+    If a test makes all of them, the smallest p-value is 2 / 2^unit_count: two sign flips exchange the systems in no
+    unit or in all units. There are too few units if this p-value is above the level after the correction. More
+    resamples do not help, either, if the number needed already includes all sign flips.
     """
     enough_resamples = math.ceil(factor / significance_level)
     smallest_p_of_units = factor * 2.0 ** (1 - unit_count)
@@ -491,7 +492,7 @@ def note_on_disagreements(pairs: Sequence[str]) -> tuple[Note, ...]:
 
 
 def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
-    """Return a note that names the groups of systems that are nearly the same. Without groups the result is empty."""
+    """Return a note that names the groups of systems that are nearly the same; empty if there are no groups."""
     names = "; ".join([", ".join(group) for group in groups])
     if not names:
         return ()
@@ -499,9 +500,9 @@ def note_on_copies(groups: Iterable[Sequence[str]]) -> tuple[Note, ...]:
 
 
 def note_on_common_units(unit_count: int, dropped: Mapping[str, Sequence[str]]) -> Note:
-    """Return the note that systems were compared only on the units that all of them have.
+    """Return a note saying that systems were compared only on the units that all of them have.
 
-    `unit_count` is the number of these units. `dropped` has for each system the ids of its units that were left out.
+    `unit_count` is the number of these units. For each system, `dropped` has the ids of its units that were left out.
     """
     dropped_by_systems = []
     for system, ids in dropped.items():

@@ -73,10 +73,10 @@ class SignTest:
         self._rejection_probabilities: list[float] = []
 
     def power(self, unit_count: int) -> float:
-        """Return the probability that the test calls the difference significant on so many units.
+        """Return the probability that the test finds a significant difference on `unit_count` units.
 
-        It is the mean of the rejection probability over the number of units that differ: the sum over m of
-        P(m units differ) P(the test rejects | m).
+        This is the expected rejection probability, given the distribution of the number of units that differ: the sum
+        over m of P(m units differ) P(the test rejects | m).
         """
         fewest, most = self._range_of_differing_units(unit_count)
         self._prepare_rejection_probabilities(most)
@@ -100,9 +100,9 @@ class SignTest:
         return fewest, most
 
     def _prepare_rejection_probabilities(self, most_differing: int) -> None:
-        """Compute the rejection probabilities for up to `most_differing` units, unless they are known already.
+        """Compute the rejection probabilities for up to `most_differing` units, unless they are already known.
 
-        The units are those in which the systems differ.
+        Only units in which the systems differ are counted.
         """
         if most_differing < len(self._rejection_probabilities):
             return
@@ -111,7 +111,7 @@ class SignTest:
         self._rejection_probabilities = _rejection_probabilities(win_probability, 2 * most_differing, self._level)
 
     def needed_units(self, power: float) -> int | None:
-        """Return the smallest number of units such that it and the next nine numbers all reach the power.
+        """Return the smallest number of units from which ten numbers in a row all reach the power.
 
         Returns None if the search up to twice `MOST_UNITS_COMPUTED_EXACTLY` finds no such number.
         """
@@ -120,18 +120,18 @@ class SignTest:
         )
         if sufficient_units is None:
             return None
-        # The power sometimes falls as units are added, so that slightly smaller numbers n may reach it as well. Its ups
-        # and downs are about as large as the probability of one outcome: 1 / sqrt(n * share), with the share of units
-        # that differ. Its trend rises by about 1 / n with each unit. The ups and downs therefore matter over about
-        # sqrt(n / share) units. The width is three times this number; the second summand is for small numbers.
+        # The power sometimes falls as units are added, so slightly smaller numbers n may reach it as well. It
+        # fluctuates by about the probability of one outcome, 1 / sqrt(n * share), where share is the share of units
+        # that differ. Its trend rises by about 1 / n with each unit. The fluctuations therefore matter over about
+        # sqrt(n / share) units. The search width is three times this number; the second summand is for small numbers.
         search_width = math.ceil(3 * math.sqrt(sufficient_units / self._differing_share)) + 2 * SIZES_IN_A_ROW
         first_candidate = max(1, sufficient_units - search_width)
         return self._first_to_reach(power, first_candidate, sufficient_units)
 
     def _first_to_reach(self, power: float, first_candidate: int, sufficient_units: int) -> int:
-        """Return the smallest number of units for which it and the next nine numbers all reach the power.
+        """Return the smallest number of units from which ten numbers in a row all reach the power.
 
-        The search begins at `first_candidate`. It ends at `sufficient_units`: this number and the next nine reach it.
+        The search begins at `first_candidate` and ends at `sufficient_units`, which is known to meet this condition.
         """
         sizes_in_a_row = 0  # the consecutive numbers up to the current one that reach the power
         for unit_count in range(first_candidate, sufficient_units):
@@ -141,7 +141,7 @@ class SignTest:
             sizes_in_a_row += 1
             if sizes_in_a_row == SIZES_IN_A_ROW:
                 return unit_count - SIZES_IN_A_ROW + 1  # the first of these numbers
-        # The row that ends just before `sufficient_units` continues there, so that its first number is the smallest.
+        # A row of numbers that ends just before `sufficient_units` continues there, so its first number is the result.
         return sufficient_units - sizes_in_a_row
 
     def _reaches(self, power: float, unit_count: int) -> bool:
@@ -152,8 +152,8 @@ class SignTest:
 def _binomial_probabilities(fewest: int, most: int, trials: int, success_probability: float) -> list[float]:
     """Return the binomial probability of each number of successes from `fewest` to `most`.
 
-    Only the probability of the most likely number is computed from its formula. All others are computed from that of a
-    neighbouring number, which is faster: P(k + 1) / P(k) = odds (n - k) / (k + 1) for n trials.
+    Only the probability of the most likely number is computed from its formula. All others are computed from the
+    probability of a neighbouring number, which is faster: P(k + 1) / P(k) = odds (n - k) / (k + 1) for n trials.
     """
     if success_probability == 1.0:
         return [float(successes == trials) for successes in range(fewest, most + 1)]
@@ -183,9 +183,9 @@ def _rejection_probabilities(win_probability: float, most_differing: int, signif
 def _critical_counts(most_differing: int, significance_level: float) -> list[int]:
     """Return the critical value of the test if 0, 1, ... `most_differing` units differ.
 
-    The test rejects if the number of wins or the number of losses, the smaller of both, is at most the critical value.
-    For six units the critical value is 0 at the level 0.05, because 2 / 2^6 is at most 0.05. It is -1 if the test never
-    rejects. With each further unit it rises by at most 1, so that one comparison for each unit is enough.
+    The test rejects if the smaller of the numbers of wins and losses is at most the critical value. For six units the
+    critical value is 0 at the level 0.05, because 2 / 2^6 is at most 0.05. It is -1 if the test never rejects. It rises
+    by at most 1 with each further unit, so one comparison for each unit is enough.
     """
     critical_counts = []
     critical_count = -1
@@ -204,9 +204,9 @@ def _critical_counts(most_differing: int, significance_level: float) -> list[int
 
 
 def _lower_tails(limits: Sequence[int], success_probability: float) -> list[float]:
-    """Return for m = 0, 1, 2 ... trials the binomial probability of at most `limits[m]` successes.
+    """Return the binomial probability of at most `limits[m]` successes for each number of trials m = 0, 1, 2 ...
 
-    The limits rise by at most 1 from one to the next, so that each probability is computed from the one before it.
+    Each limit is at most 1 greater than the one before, so each probability can be computed from the previous one.
     """
     tails = []
     tail = 0.0  # the probability of at most `previous_limit` successes

@@ -50,8 +50,8 @@ class SampledItems(Record, eq=False):
     prediction. The predicted value of `times_counted` is 1.
 
     `answer` is the number of the item's answer, which is the same in all runs. `parent` is the number of the first-hop
-    answer that it depends on; for a first-hop answer this is its own number. The parent is drawn for assessment with
-    the probability `draw_probability_of_parent`. If it was drawn, the item is drawn with the probability
+    answer on which it depends; a first-hop answer is its own parent. The parent is drawn for assessment with the
+    probability `draw_probability_of_parent`. If it was drawn, the item is drawn with the probability
     `draw_probability`. `stratum` is the number of the item's stratum, from 0.
     """
 
@@ -78,11 +78,11 @@ class Estimate(Record):
 
 
 class SampleScore(Record, eq=False):
-    """A score that was estimated from a sample, with the numbers from which its variance is computed.
+    """A score estimated from a sample, with the numbers from which its variance is computed.
 
     `residuals` has the contribution of each item to the error of the estimate, u in the formulas of this module.
-    `prediction_deviations` has the deviation of each prediction from the mean of all predictions. Both are divided by
-    the denominator of the score.
+    `prediction_deviations` has the deviation of each prediction from the mean of all predictions. Both arrays are
+    divided by the denominator of the score.
     """
 
     items: SampledItems
@@ -100,7 +100,7 @@ def estimate_score(items: SampledItems, *, is_numerator_only: bool = False) -> S
     weights = _weights(items)
     # This is the difference estimator: the predictions of all items, plus the weighted errors of the predictions of
     # assessed items. `prediction` is the guess of `right` for each item, and 1 is the guess of `times_counted`. Items
-    # without assessment have the weight 0.
+    # without an assessment have the weight 0.
     errors_of_right = items.right - items.prediction
     errors_of_times_counted = items.times_counted - 1.0
     numerator = float((items.prediction + weights * errors_of_right).sum())
@@ -110,7 +110,7 @@ def estimate_score(items: SampledItems, *, is_numerator_only: bool = False) -> S
     if denominator == 0:
         return _score_with_residuals(items, 0.0, errors_of_right, denominator=1.0)
     score = numerator / denominator
-    # The error of X / Y is that of X - score * Y, divided by Y (the linear approximation of a ratio).
+    # The error of X / Y is the error of X - score * Y, divided by Y (the linear approximation of a ratio).
     errors_of_score = errors_of_right - score * errors_of_times_counted
     return _score_with_residuals(items, score, errors_of_score, denominator)
 
@@ -118,10 +118,10 @@ def estimate_score(items: SampledItems, *, is_numerator_only: bool = False) -> S
 def _score_with_residuals(items: SampledItems, value: float, errors: Floats, denominator: float) -> SampleScore:
     """Return an estimated score with the numbers from which its variance is computed.
 
-    `value` is the score, and `denominator` the number that it was divided by. `errors` (items,) has the error in the
-    numerator of the score that comes from the prediction (whether the item is right) for each item. Items are all
-    answers of the run; those without assessment have the weight 0. The residual of an item is its error, less the mean
-    error of its stratum, weighted and divided by the denominator. The variance for other pools also needs the
+    `value` is the score, and `denominator` is the denominator from which it was computed. For each item, `errors`
+    (items,) has the error that the item's prediction causes in the numerator. The items are all answers of the run;
+    answers without an assessment have the weight 0. The residual of an item is its error minus the mean error of its
+    stratum, multiplied by its weight and divided by the denominator. The variance for other pools also needs the
     deviations of the predictions from their mean.
     """
     weights = _weights(items)
@@ -138,10 +138,10 @@ def _score_with_residuals(items: SampledItems, value: float, errors: Floats, den
 
 
 def _weights(items: SampledItems) -> Floats:
-    """Return the weight of each item: how many items of its stratum it represents. Items not assessed have 0.
+    """Return the weight of each item: how many items of its stratum it represents, or 0 if it was not assessed.
 
     The weight is 1 / probability, scaled so that the weights in a stratum sum to the number of its items. Every stratum
-    must have an assessed item, which `analysis.sampled_pools` checks.
+    must have an assessed item; `analysis.sampled_pools` checks this.
     """
     probability = items.draw_probability * items.draw_probability_of_parent
     unscaled_weights = np.where(items.is_assessed, 1 / probability, 0.0)
@@ -162,25 +162,25 @@ def score_with_limits(score: SampleScore, confidence: float, largest_score: floa
 def difference_with_limits(first: SampleScore, second: SampleScore, confidence: float) -> Estimate:
     """Return the estimated score of the second run minus that of the first, with normal limits.
 
-    `confidence` is in percent: `95.0`. Both scores are estimated from the same sample, so that the errors of answers
-    that both runs give cancel out.
+    `confidence` is in percent: `95.0`. Both scores are estimated from the same sample, so the errors of answers that
+    both runs give cancel out.
     """
     terms = [_Term(-1.0, first), _Term(1.0, second)]
     return _estimate_of_sum(terms, confidence, smallest=-math.inf, largest=math.inf)
 
 
 class _Term(NamedTuple):
-    """A term of a sum: an estimated score times its factor, which is 1 if it is added, -1 if it is subtracted."""
+    """A term of a sum: an estimated score and its factor, which is 1 if it is added and -1 if it is subtracted."""
 
     factor: float
     score: SampleScore
 
 
 def _estimate_of_sum(terms: Sequence[_Term], confidence: float, *, smallest: float, largest: float) -> Estimate:
-    """Return the sum of terms (factor * estimated score) with its normal limits at a confidence in percent: `95.0`.
+    """Return the sum of the terms (factor * estimated score) with its normal limits at a confidence in percent.
 
-    There are limits for this pool, and wider ones for answers like those in it (`population`). Limits below `smallest`
-    are replaced by `smallest`, and limits above `largest` by `largest`.
+    There are limits for this pool, and wider limits for other answers like those in the pool (`population`). Limits
+    below `smallest` are replaced by `smallest`, and limits above `largest` by `largest`.
     """
     value = sum(term.factor * term.score.value for term in terms)
     variances = _variances(terms)
@@ -207,8 +207,8 @@ def _clip(number: float, smallest: float, largest: float) -> float:
 class _Variances(NamedTuple):
     """The variance of an estimate for this pool, and its variance for answers like those in the pool (`population`).
 
-    The first comes from the answers of the pool that were not assessed. The second also includes that other answers
-    would be in another pool.
+    The first variance comes from the answers of the pool that were not assessed. The second also takes into account
+    that another pool would have other answers.
     """
 
     pool: float
@@ -231,12 +231,13 @@ class _SampledAnswers(NamedTuple):
 
 
 def _answers_of_terms(terms: Sequence[_Term]) -> _SampledAnswers:
-    """Return the answers of all terms of a sum, each answer once, with its residuals added up.
+    """Return the answers of all terms of a sum. Each answer occurs once, with the sum of its residuals.
 
-    A term is an estimated score of a run, times a factor. Runs that give the same answer have an item each for it. A
-    residual is an item's part in the error of a score; it is multiplied by the factor of its term.
+    A term is an estimated score of a run, multiplied by a factor. If several runs give the same answer, each of them
+    has an item for it. A residual is the contribution of an item to the error of a score; it is multiplied by the
+    factor of its term.
     """
-    # All arrays are over the items of all terms, one term after the other.
+    # All arrays have the items of all terms, one term after the other.
     residuals = np.concatenate([term.factor * term.score.residuals for term in terms])
     deviations = np.concatenate([term.factor * term.score.prediction_deviations for term in terms])
     items_of_terms = [term.score.items for term in terms]
@@ -247,7 +248,7 @@ def _answers_of_terms(terms: Sequence[_Term]) -> _SampledAnswers:
     # `first_items` has the position of the first item of each answer, and `answer_indices` the answer of each item,
     # numbered from 0: the answers [7, 3, 7] give [1, 0] and [1, 0, 1].
     _, first_items, answer_indices = np.unique(answers, return_index=True, return_inverse=True)
-    # All items of an answer have the same probabilities and parent. Those of its first item are taken.
+    # All items of an answer have the same probabilities and the same parent, so those of the first item are used.
     return _SampledAnswers(
         residuals=_sums_by_answer(answer_indices, residuals),
         prediction_deviations=_sums_by_answer(answer_indices, deviations),
@@ -269,9 +270,10 @@ def _sums_by_answer(answer_indices: Numbers, numbers: Floats) -> Floats:
 def _variances(terms: Sequence[_Term]) -> _Variances:
     """Return the two variances of a sum of estimated scores: for this pool, and for answers like those in it.
 
-    The weights are part of the residuals u. An answer is assessed once for all runs, so that its residuals in several
-    terms are added up before they are squared. A first-hop answer is drawn with the probability P, and its second-hop
-    answers after it with the probability p each; U is the sum of their residuals. The estimates are:
+    The residuals u already include the weights. An answer is assessed once for all runs, so its residuals in several
+    terms are added up before they are squared. A first-hop answer is drawn with the probability P. If it is drawn, each
+    of its second-hop answers is drawn with the probability p. U is the sum of the residuals of the first-hop answer and
+    its second-hop answers. The estimates are:
 
         this pool            sum over first-hop answers of (1 - P) U^2 + sum over answers of P (1 - p) u^2
         answers like these   sum over first-hop answers of U^2 + sum over answers of (deviation of the prediction)^2

@@ -79,8 +79,8 @@ class UnitTable(Record, dict=True):
     def sums(self) -> tuple[float, ...]:
         """Return the sum of each column, added from the first row to the last. Sums of integers are integers.
 
-        Python's `sum` is not used: since Python 3.12 it compensates for rounding errors, so that scores would depend on
-        the version of the interpreter.
+        Python's `sum` is not used: since Python 3.12 it compensates for rounding errors, so scores would depend on the
+        version of the interpreter.
         """
         return self._sums
 
@@ -90,7 +90,7 @@ class UnitTable(Record, dict=True):
         sums: list[float] = []
         for column in range(len(self.columns)):
             values = map(operator.itemgetter(column), self.rows)
-            # `sum` would round in another way since Python 3.12 (see `sums`), and a plain loop takes twice as long.
+            # `sum` rounds differently since Python 3.12 (see `sums`), and a plain loop takes twice as long.
             sums.append(reduce(operator.add, values, 0))
         return tuple(sums)
 
@@ -178,12 +178,12 @@ def _require_same_units(rows_by_system: _RowsBySystem) -> None:
 
 
 def _require_units(rows_by_system: _RowsBySystem, system: str, *, reference_system: str) -> None:
-    """Raise InputError if a system lacks a unit that the reference system has."""
+    """Raise InputError if a system does not have all units of the reference system."""
     row_by_unit = rows_by_system[system]
     missing = []
     for unit in rows_by_system[reference_system]:
         if unit not in row_by_unit:
-            unit_id, _ = unit  # with the number of the unit among those with this id
+            unit_id, _ = unit  # the second item numbers the units with this id
             missing.append(unit_id)
     if missing:
         raise InputError(
@@ -193,10 +193,10 @@ def _require_units(rows_by_system: _RowsBySystem, system: str, *, reference_syst
 
 
 def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -> None:
-    """Raise InputError if a system answers no unit of the gold standard: most likely it was run on other data.
+    """Raise InputError if a system does not answer any unit of the gold standard; it was probably run on other data.
 
     `ids` are the ids of the units that the system answers, and `gold` has the ids of the gold standard. The message
-    names units of both.
+    names some units of both.
     """
     answered_ids = list(ids)
     gold_ids = frozenset(gold)
@@ -215,11 +215,11 @@ def require_gold_units(system: str, ids: Iterable[str], gold: Collection[str]) -
 
 
 class ClusterDesign(Record):
-    """How units are drawn in clusters.
+    """The clusters in which units are drawn.
 
-    `cluster_numbers` has for each unit the number of its cluster, from 0. Clusters are numbered stratum by stratum, and
-    `clusters_per_stratum` has the number of clusters in each stratum: `(0, 0, 1)` and `(2,)` for three units in two
-    clusters of one stratum.
+    `cluster_numbers` has the number of each unit's cluster, starting at 0. Clusters are numbered stratum by stratum,
+    and `clusters_per_stratum` has the number of clusters in each stratum. For three units in two clusters of one
+    stratum, the values are `(0, 0, 1)` and `(2,)`.
     """
 
     cluster_numbers: tuple[int, ...]
@@ -243,9 +243,9 @@ class Clusters(Record):
     strata: dict[str, str] = field(default_factory=dict)
 
     def design(self, units: Sequence[str]) -> ClusterDesign | None:
-        """Return how units are drawn in clusters, given the ids of the units.
+        """Return the design of the clusters in which units are drawn, given the ids of the units.
 
-        Returns None if every unit is a cluster of its own and there is only one stratum: such units are drawn
+        Returns None if every unit is its own cluster and there is only one stratum, because the units are then drawn
         individually. Raises InputError if a unit has no cluster.
         """
         self.require_clusters(units)

@@ -81,7 +81,7 @@ def _better_and_worse(pair: TestedPair) -> tuple[str, str]:
 
 
 def _better_systems_in_words(significant_pairs: Iterable[TestedPair]) -> str:
-    """Return in words which systems are better than which others: `A is better than B, C; B is better than C`.
+    """Return a text that says which systems are better than which: `A is better than B, C; B is better than C`.
 
     The systems of each pair differ significantly. The system that beats the largest number of others comes first.
     """

@@ -71,12 +71,12 @@ class Column(Record):
 
 
 class Layout(Record):
-    """The layout of a table: its name, its columns, and the function `rows` that returns its rows from a document.
+    """The layout of a table: its name, its columns, and a function `rows` that takes a document and returns the rows.
 
-    The name is also that of the file, `NAME.tsv`, which has all columns and rows for programs. A table that is not
-    `for_files` is only for people, and one that is not `for_people` is only a file. In tables for people:
+    For programs, the table is written to the file `NAME.tsv`, which has all columns and rows. If `for_files` is False,
+    the table is only for people; if `for_people` is False, it is only a file. In tables for people:
 
-    * `shown_keys` are the keys of the columns that are shown; by default all.
+    * `shown_keys` are the keys of the columns that are shown; by default, all columns are.
     * `split_by` is the key of a column. Each of its values has a table of its own, with the value in place of % in the
       title.
     * A table with fewer rows than `min_rows` is left out.
@@ -143,7 +143,7 @@ class Table(Record):
 
     @property
     def split_value(self) -> str:
-        """The value of the column `split_by` in the first row, such as "org:founded"; empty without such a column.
+        """The value of the column `split_by` in the first row, such as "org:founded"; empty if the table is not split.
 
         In the tables of `parts` all rows have this value.
         """
@@ -163,7 +163,7 @@ class Table(Record):
     def parts(self) -> Iterator[Table]:
         """Yield a table for each value of the column `split_by`, with the rows of this value.
 
-        A layout without such a column gives the table itself.
+        If the layout does not have this column, the only part is the table itself.
         """
         if not self.layout.split_by:
             yield self
@@ -178,8 +178,8 @@ class Table(Record):
     def for_people(self, most_rows: int | None = None) -> PeopleTable:
         """Return the columns and rows that are shown to people.
 
-        Columns without any value are left out, unless the table has no rows. `most_rows` is the largest number of rows,
-        None for all rows; the layout says which rows are shown.
+        Columns without any values are left out, unless the table has no rows. `most_rows` is the largest number of
+        rows, or None for all rows; the layout says which rows are shown.
         """
         rows = self._rows_for_people(most_rows)
         positions = self._shown_positions(rows)
@@ -190,7 +190,7 @@ class Table(Record):
         return PeopleTable(shown_columns, shown_rows)
 
     def _shown_positions(self, rows: Sequence[tuple[Value, ...]]) -> list[int]:
-        """Return the positions, in `rows`, of the columns that are shown to people.
+        """Return the positions of the columns in `rows` that are shown to people.
 
         The column `split_by` is left out, since its value is in the title. Columns without any value are left out, too.
         If there are no rows, no column counts as empty, so that the headings are shown.
@@ -206,7 +206,7 @@ class Table(Record):
         return positions
 
     def _rows_for_people(self, most_rows: int | None) -> Sequence[tuple[Value, ...]]:
-        """Return the rows that are shown to people: at most `most_rows`, chosen as the layout says, or all for None."""
+        """Return the rows that are shown to people: at most `most_rows` (None for all), chosen as the layout says."""
         row_selection = self.layout.row_selection
         if most_rows is None or row_selection == "whole":
             return self.rows
@@ -234,7 +234,7 @@ def headed(**headings: str) -> tuple[Column, ...]:
 
 
 def shown(value: Value, column: Column, max_text_length: int = LONGEST_CELL) -> str:
-    """Return a value of a column as people see it, on one line: `0.1235`, `<0.0001`, `12.5%`, or `-` for None.
+    """Return a value of a column as text for people, on one line: `0.1235`, `<0.0001`, `12.5%`, or `-` for None.
 
     A text is cut if it has more than `max_text_length` characters.
     """
@@ -251,11 +251,11 @@ def shown(value: Value, column: Column, max_text_length: int = LONGEST_CELL) -> 
 
 
 def text_lines(table: Table, most_rows: int | None = TOP, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table for people: for each of its parts a blank line, the title, and aligned columns.
+    """Yield the lines of a table for people. Each part has a blank line, a title, and aligned columns.
 
-    `most_rows` is the largest number of rows, None for all rows. `width` is the width of the terminal: if a line is
-    wider, texts are cut, the longest first, and then the last columns are left out. Ids are never cut. If `width` is
-    None, nothing is cut.
+    `most_rows` is the largest number of rows, or None for all rows. `width` is the width of the terminal. If a line is
+    wider, texts are cut, starting with the longest, and then the last columns are left out. Ids are never cut. If
+    `width` is None, nothing is cut.
     """
     layout = table.layout
     if not layout.for_people:
@@ -269,8 +269,8 @@ def text_lines(table: Table, most_rows: int | None = TOP, width: int | None = No
 def _lines_of_part(part: Table, most_rows: int | None, width: int | None) -> Iterator[str]:
     """Yield the lines of one table: its title and its aligned columns, or "none" if it has no rows.
 
-    `most_rows` is the largest number of rows, and `width` the width of the terminal; if they are None, nothing is left
-    out or cut.
+    `most_rows` is the largest number of rows, or None for all rows. `width` is the width of the terminal; if it is
+    None, nothing is cut.
     """
     shown_columns, rows = part.for_people(most_rows)
     title = _title_with_counts(part, len(rows))
@@ -331,12 +331,12 @@ def _is_never_cut(value: Value, column: Column) -> bool:
     """Return whether a value must be shown in full, because it is an id or may be an id."""
     if column.key in _ID_KEYS:
         return True
-    # The name of a group may be an id, for example of a query. Ids have no blanks.
+    # The name of a group may be an id, such as that of a query. Ids do not contain spaces.
     return column.key in _GROUP_KEYS and isinstance(value, str) and " " not in value
 
 
 def _cell_for_people(value: Value, column: Column, max_text_length: int) -> str:
-    """Return a value as people see it: ids in full, other texts cut to `max_text_length` characters.
+    """Return a value as text for people: ids in full, other texts cut to `max_text_length` characters.
 
     Even an id is cut to `LONGEST_LINE` characters.
     """
@@ -348,8 +348,8 @@ def _cell_for_people(value: Value, column: Column, max_text_length: int) -> str:
 def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Column) -> int:
     """Return the smallest width to which a column of texts may be cut.
 
-    Ids stay whole, and so do the titles of columns of ids and groups. Of a place in a file, such as `runs/a.tab:12`,
-    the name of the file and the line number stay. `texts` are the `values` as they are shown.
+    Ids are never cut, nor are the titles of columns with ids or groups. A place in a file, such as `runs/a.tab:12`,
+    keeps the name of the file and the line number. `texts` are the `values` as they are shown.
     """
     longest_text = max([len(text) for text in texts])
     smallest_widths = [min(_SHORTEST_CELL, longest_text)]
@@ -362,9 +362,9 @@ def _smallest_width(texts: Sequence[str], values: Sequence[Value], column: Colum
 
 
 def _kept_part(text: str) -> str:
-    """Return what must remain of a text when it is cut. Only a place in a file has such a part: its file and line.
+    """Return the part of a text that must not be cut. In a place in a file, this is the file name and the line number.
 
-    "runs/a.tab:12" -> "…a.tab:12". The result is empty for any other text.
+    For example, "runs/a.tab:12" gives "…a.tab:12". For any other text, the result is empty.
     """
     if not _PLACE_PATTERN.fullmatch(text):
         return ""
@@ -411,9 +411,9 @@ def _fitted_widths(
 
 
 def _cut(text: str, max_text_length: int) -> str:
-    """Return a text cut to at most `max_text_length` characters, with an ellipsis for the rest.
+    """Return a text cut to at most `max_text_length` characters, with an ellipsis in place of the rest.
 
-    A text is cut at its end, but a place in a file, `FILE:LINE`, at its beginning.
+    Texts are cut at the end, except for places in a file (`FILE:LINE`), which are cut at the beginning.
     """
     if len(text) <= max_text_length:
         return text
@@ -428,8 +428,8 @@ def _fit_cells(
 ) -> list[list[str]]:
     """Return the cells of a table, cut so that its lines have at most `width` characters.
 
-    `cells` are the headings, and then the values of `rows` as texts. The last columns are left out if shorter texts are
-    not enough. Ids are never cut, so lines with long ids may still be wider.
+    `cells` has the headings, followed by the values of `rows` as texts. If cutting texts is not enough, the last
+    columns are left out. Ids are never cut, so lines with long ids may still be wider.
     """
     are_numbers = _are_numbers(shown_columns, rows)
     whole_widths = [_longest_length(texts_of_column) for texts_of_column in zip(*cells)]
@@ -467,8 +467,8 @@ def _smallest_widths(
 def tsv(table: Table) -> Iterator[bytes]:
     """Yield the lines of a table for programs, as UTF-8 with tabs between the cells; the first line has the keys.
 
-    Numbers have all digits, so that the same numbers are read back. Texts that begin like a formula of a spreadsheet
-    are escaped.
+    Numbers have all digits, so that reading them gives the same numbers. Texts that a spreadsheet could take for a
+    formula are escaped.
     """
     head_line = "\t".join(table.layout.keys) + "\n"
     yield head_line.encode()
@@ -480,19 +480,19 @@ def tsv(table: Table) -> Iterator[bytes]:
 def exact_cell(value: Value) -> str:
     """Return a value as the text of a cell in a file for programs: all digits of a number, empty for None.
 
-    A text is escaped for spreadsheets, which may take it for a formula.
+    Texts that a spreadsheet could take for a formula are escaped.
     """
     if value is None:
         return ""
     if isinstance(value, str):
         return spreadsheet_cell(value)
     if isinstance(value, float):
-        return repr(float(value))  # NumPy shows the type of its own numbers
+        return repr(float(value))  # without `float`, NumPy numbers would show their type
     return str(value)
 
 
 def markdown(table: Table, most_rows: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table in the Markdown of GitHub; `most_rows` is the largest number of rows, None for all."""
+    """Yield the lines of a table in GitHub Markdown; `most_rows` is the largest number of rows, or None for all."""
     shown_columns, rows = table.for_people(most_rows)
     are_numbers = _are_numbers(shown_columns, rows)
     yield _markdown_row([escape_markdown(column.title) for column in shown_columns])
@@ -510,13 +510,13 @@ def _markdown_cell(value: Value, column: Column) -> str:
     """Return a value as the text of a cell in Markdown."""
     if isinstance(value, str):
         return escape_markdown(value)
-    return shown(value, column).replace("<", "&lt;")  # a number has no other mark of Markdown, as in "<0.001"
+    return shown(value, column).replace("<", "&lt;")  # the only special character in a number, as in "<0.001"
 
 
 def latex(table: Table, most_rows: int | None = None) -> Iterator[str]:
     """Yield the lines of a table as a LaTeX `tabular` for the package booktabs.
 
-    `most_rows` is the largest number of rows, None for all.
+    `most_rows` is the largest number of rows, or None for all.
     """
     shown_columns, rows = table.for_people(most_rows)
     are_numbers = _are_numbers(shown_columns, rows)
@@ -565,8 +565,8 @@ def html(
 ) -> Iterator[str]:
     """Yield the lines of a table in HTML. Rounded numbers have their exact value in an attribute, for sorting.
 
-    A value may be a `Cell` with markup. The heading of a column is by default its key in words. `most_rows` is the
-    largest number of rows, None for all. `caption` is by default the title. Texts are cut to `max_text_length`
+    A value may be a `Cell` with markup. By default, the heading of a column is its key in words. `most_rows` is the
+    largest number of rows, or None for all. `caption` defaults to the title. Texts are cut to `max_text_length`
     characters.
     """
     shown_columns, rows = table.for_people(most_rows)
@@ -595,8 +595,8 @@ def _head_cell(column: Column, kind: str) -> str:
 def _data_cell(value: Value | Cell, column: Column, max_text_length: int) -> str:
     """Return a cell of an HTML table, `<td>...</td>`, from a value or a `Cell` with markup.
 
-    A text is cut to `max_text_length` characters. A cell with neither value nor markup is empty. If it has markup but
-    no value, a hyphen is shown as the value.
+    Texts are cut to `max_text_length` characters. A cell with neither a value nor markup is empty. A cell that has
+    markup but no value shows a hyphen as its value.
     """
     marked_value = value if isinstance(value, Cell) else Cell(value)
     if marked_value == Cell(None):
@@ -620,10 +620,10 @@ def _attributes_of_cell(marked_value: Cell) -> str:
 
 
 def _exact_attribute(value: float) -> str:
-    """Return the attribute with the exact value of a number, which the script of the page sorts and copies.
+    """Return an attribute with the exact value of a number, for the page's script to sort and copy.
 
-    It is empty for a number that is shown exactly: a fraction is rounded, and a negative number is shown with a minus
-    sign instead of a hyphen.
+    The result is empty for numbers that are shown exactly. Fractions are not, because they are rounded, and neither are
+    negative numbers, which are shown with a minus sign instead of a hyphen.
     """
     is_shown_exactly = isinstance(value, int) and value >= 0
     return "" if is_shown_exactly else f' data-exact="{exact_cell(value)}"'
@@ -699,7 +699,7 @@ def _is_too_large(value: Value) -> bool:
 
 
 def _are_numbers(shown_columns: list[Column], rows: list[list[Value]]) -> list[bool]:
-    """Return for each column whether its values are numbers (no text), to be aligned to the right: `[False, True]`."""
+    """Return whether the values of each column are numbers, which are aligned to the right: `[False, True]`."""
     are_numbers = []
     for position in range(len(shown_columns)):
         are_numbers.append(not any(_is_text(row[position]) for row in rows))

@@ -35,7 +35,7 @@ from cs_score.tables.layout import (
 
 
 class Printout(Record):
-    """The form in which a document of statistics is printed: tables with sentences below them.
+    """The form in which a document of statistics is printed: as tables with sentences below them.
 
     The table of `main_layout` is also the file for programs; those of `layouts_before` are only for people. `notes`
     returns the sentences from a document. A % in a title is replaced by the measure.
@@ -48,22 +48,22 @@ class Printout(Record):
     def tables(self, document: Any) -> dict[str, Table]:
         """Return the tables of a document by name; the main table is the last one.
 
-        The measure of the document takes the place of % in their titles: "Pairs by %" becomes "Pairs by F1".
+        In their titles, % is replaced by the measure of the document: "Pairs by %" becomes "Pairs by F1".
         """
         table_by_name = {}
         for layout in (*self.layouts_before, self.main_layout):
-            # The tables of a split layout have a title each, in which % becomes the value of the column `split_by`:
-            # "%, B minus A" becomes "F1, B minus A".
+            # Each table of a split layout has its own title, in which % is replaced by the value of the column
+            # `split_by`: "%, B minus A" becomes "F1, B minus A".
             if not layout.split_by:
                 layout = replace(layout, title=layout.title.replace("%", str(document.measure)))
             table_by_name[layout.name] = layout.table(document)
         return table_by_name
 
     def text(self, document: Any, width: int | None) -> str:
-        """Return the document as text for people: its tables with rows, and the sentences.
+        """Return the document as text for people: all tables that have rows, and the sentences.
 
-        The main table is printed in full, even if it has no rows. `width` is the width of the terminal. If it is None,
-        neither rows nor the cells of tables are cut.
+        The main table is always printed in full, even if it has no rows. `width` is the width of the terminal. If it is
+        None, all rows are printed, and cells are not cut.
         """
         table_lines: list[str] = []
         for name, table in self.tables(document).items():
@@ -72,7 +72,7 @@ class Printout(Record):
                 continue
             most_rows = None if is_main or width is None else TOP  # None: all rows
             table_lines += text_lines(table, most_rows, width)
-        without_first_blank = table_lines[1:]  # a blank line is above each table
+        without_first_blank = table_lines[1:]  # each table begins with a blank line
         lines = [one_line(line) for line in without_first_blank]
         lines.append("")
         lines += _wrap_sentences(self.notes(document))
@@ -99,8 +99,8 @@ _PLANNED_TESTS: Final = {"t": "paired t", "sign": "exact sign"}
 def _power_rows(plan: PowerPlan) -> Iterator[Row]:
     """Yield a row of the table of power for each pair of systems.
 
-    A plan for a given standard deviation is about no pair, and has a single row. A plan has 0 or an empty text for a
-    value that is unknown; its cell is None.
+    A plan for a given standard deviation has no pairs; it has a single row. Unknown values are 0 or an empty text in
+    the plan, and None in the cells.
     """
     for pair_or_plan in plan.pairs or (plan,):
         row: dict[str, Any] = {"measure": plan.measure or None, "units": plan.units or None}
@@ -112,9 +112,9 @@ def _power_rows(plan: PowerPlan) -> Iterator[Row]:
 
 
 def _power_sentences(plan: PowerPlan) -> Iterator[str]:
-    """Yield the sentences below the table of power: on the tests, the needed units, and the level for several pairs."""
+    """Yield the sentences below the table of power: on the tests, the units needed, and the level for several pairs."""
     yield from _test_sentences(plan)
-    # The table has no number of units, but a hyphen, where more than the largest number of a plan are needed.
+    # The table shows a hyphen where the number of units needed is larger than the largest number of a plan.
     if plan.difference:
         yield f"Needed: units for a difference of {plan.difference:g}; - where a thousand million are too few."
     if len(plan.pairs) > 1:
@@ -124,8 +124,8 @@ def _power_sentences(plan: PowerPlan) -> Iterator[str]:
 
 
 def _test_sentences(plan: PowerPlan) -> Iterator[str]:
-    """Yield a sentence on each test that a plan is made for, the exact sign test and the paired t test."""
-    # Each pair has its own test. A plan for a given standard deviation has no pairs, but a test itself.
+    """Yield a sentence on each kind of test in a plan: the exact sign test and the paired t test."""
+    # Each pair has its own test. A plan for a given standard deviation has no pairs; the test is in the plan itself.
     tests = {pair.test for pair in plan.pairs} if plan.pairs else {plan.test}
     conditions = f"alpha {plan.alpha:g}, power {plan.power:g}, one pair at a time"
     if "sign" in tests:
@@ -168,10 +168,10 @@ CURVE: Final = Layout(
 
 
 def _system_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each system under each measure, by the keys of `SYSTEMS`.
+    """Yield a row for each system under each measure, with the keys of `SYSTEMS`.
 
-    Each of the `comparisons` compares the systems by one measure. A system without a value of the measure has no
-    rank; its row has only a note.
+    Each of the `comparisons` compares the systems by one measure. If a system has no value of the measure, it has no
+    rank, and its row has only a note.
     """
     for comparison in comparisons:
         for entry in comparison.systems:
@@ -187,8 +187,8 @@ def _system_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str,
 def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
     """Return the cells about the test of equivalence of a pair, by column: `{"equivalent": "yes", ...}`.
 
-    Without such a test there are no cells. If no unit differs, or all differ by the same, the result needs no p-value,
-    and the cell of the p-value has the reason instead.
+    If there was no such test, there are no cells. If no unit differs, or if all units differ by the same amount, no
+    p-value is needed; its cell gives the reason instead.
     """
     if equivalence is None:
         return {}
@@ -201,10 +201,10 @@ def _equivalence_cells(equivalence: Equivalence | None) -> dict[str, Any]:
 
 
 def _pair_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each pair of systems under each measure, by the keys of `PAIRS`.
+    """Yield a row for each pair of systems under each measure, with the keys of `PAIRS`.
 
     Each of the `comparisons` compares the systems by one measure. The cell "units" has the numbers of units that B
-    wins, ties and loses: "3/1/2". A pair has cells about its test of equivalence if there is such a test.
+    wins, ties and loses: "3/1/2". If a pair was tested for equivalence, its row also has cells about this test.
     """
     for comparison in comparisons:
         for pair in comparison.pairs:
@@ -217,7 +217,7 @@ def _pair_rows(comparisons: Iterable[MeasureComparison]) -> Iterator[dict[str, A
 
 
 def _table_of_measure(layout: Layout, measure_comparison: MeasureComparison) -> Table:
-    """Return the table of a measure in a layout; the title says so if the measure is exploratory.
+    """Return the table of a measure in a layout; if the measure is exploratory, the title says so.
 
     The name of the measure replaces % in the title of the layout: "%, B minus A".
     """
@@ -288,10 +288,10 @@ PAIRS: Final = Layout(
 
 
 def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
-    """Yield a whole comparison as the rows of one table; the column `kind` has the kind of a row, such as "system".
+    """Yield a whole comparison as the rows of one table; the column `kind` has the kind of row, such as "system".
 
-    The rows of each measure come first. Rows for explanations, notes and signatures, which are about all measures,
-    follow.
+    The rows of each measure come first. They are followed by explanations, notes and signatures, which are about all
+    measures.
     """
     for measure_comparison in comparison.measures:
         yield from _rows_of_measure(measure_comparison)
@@ -306,7 +306,7 @@ def _rows_of_all(comparison: SystemComparison) -> Iterator[Row]:
 def _rows_of_measure(measure_comparison: MeasureComparison) -> Iterator[Row]:
     """Yield the rows of a measure: the family of tests, the systems, the pairs, the verdict and the notes.
 
-    A measure is exploratory if it is not the primary one: the comparison's conclusion does not rest on it.
+    A measure is exploratory if it is not the primary measure, on which the comparison's conclusion rests.
     """
     is_exploratory = str(measure_comparison.exploratory).lower()  # "true" or "false"
     cells_of_measure = {"measure": measure_comparison.measure, "exploratory": is_exploratory}
@@ -422,7 +422,7 @@ def _tier_sentence(comparison: SystemComparison) -> str:
 
 
 def _equivalence_sentences(comparison: SystemComparison) -> list[str]:
-    """Return a list with the text that explains the tests of equivalence; an empty list without such tests.
+    """Return a list with the text that explains the tests of equivalence, or an empty list if there are none.
 
     For example: "p (equiv.): the larger p of two one-sided tests that the systems differ by 0.01 or more ...". The
     word "tests" is followed by the method of the tests, if it has a name.
@@ -433,7 +433,7 @@ def _equivalence_sentences(comparison: SystemComparison) -> list[str]:
     if not equivalences:
         return []
     method = _equivalence_method(equivalences)
-    margin = equivalences[0].margin  # all pairs have the same
+    margin = equivalences[0].margin  # the same for all pairs
     significance_level = comparison.resampling.significance_level
     return [
         f"p (equiv.): the larger p of two one-sided tests{method} that the systems differ by {margin:g} or more, also "
@@ -461,15 +461,15 @@ _EQUIVALENCE_TESTS: Final = {
 def comparison_screen(comparison: SystemComparison, most_rows: int = 10) -> str:
     """Return a comparison as text for one screen.
 
-    It has the systems by rank and the pairs that differ significantly under each measure, sentences that explain them,
-    and the signatures. At most `most_rows` systems, pairs and signatures are shown.
+    For each measure, the text has the systems by rank, the pairs that differ significantly, and sentences that explain
+    them. The signatures follow. At most `most_rows` systems, pairs and signatures are shown.
     """
     equivalence_sentences = _equivalence_sentences(comparison)
     lines: list[str] = []
     for measure_comparison in comparison.measures:
         lines += _measure_on_screen(measure_comparison, comparison.resampling.significance_level, most_rows)
         if equivalence_sentences:
-            # The sentences are the same for all measures; they stand below each table, which they explain.
+            # The sentences are the same for all measures. They are repeated below each table that they explain.
             lines += text_lines(_EQUIVALENT_PAIRS_ON_SCREEN.table([measure_comparison]), most_rows, SCREEN_WIDTH)
             lines += _wrap_sentences(equivalence_sentences)
     # Explanations for all measures, each after a blank line.
@@ -477,7 +477,7 @@ def comparison_screen(comparison: SystemComparison, most_rows: int = 10) -> str:
         lines.append("")
         lines += wrap_lines(one_line(paragraph))
     lines += _signatures_on_screen(comparison, most_rows)
-    # The first line is blank, since `text_lines` sets a blank line above each table.
+    # The first line is left out: it is blank, because `text_lines` puts a blank line above each table.
     return "\n".join(lines[1:]) + "\n"
 
 
@@ -496,9 +496,9 @@ _EQUIVALENT_PAIRS_ON_SCREEN: Final = replace(
 
 
 def _measure_on_screen(measure_comparison: MeasureComparison, significance_level: float, most_rows: int) -> list[str]:
-    """Return the lines of a screen about a measure: systems, pairs with a significant difference, and sentences.
+    """Return the lines of a screen about a measure: its systems, its significantly different pairs, and sentences.
 
-    The significance level is such as 0.05. Each table has at most `most_rows` rows.
+    The significance level is a number such as 0.05. Each table has at most `most_rows` rows.
     """
     lines = list(text_lines(_table_of_measure(_SYSTEMS_ON_SCREEN, measure_comparison), most_rows, SCREEN_WIDTH))
     lines += text_lines(
@@ -514,9 +514,9 @@ def _measure_on_screen(measure_comparison: MeasureComparison, significance_level
 
 
 def _signatures_on_screen(comparison: SystemComparison, most_rows: int) -> list[str]:
-    """Return a blank line and the first signatures, at most `most_rows`; no lines if there are no signatures.
+    """Return a blank line and up to `most_rows` signatures, or no lines if there are no signatures.
 
-    The signatures do not name a run. Thus runs with the same inputs and options share one line.
+    The signatures do not name a run, so runs with the same inputs and options share one line.
     """
     shared_signatures = []
     for signature in comparison.signatures.values():
@@ -529,11 +529,11 @@ def _signatures_on_screen(comparison: SystemComparison, most_rows: int) -> list[
 
 
 def _paragraphs_on_screen(comparison: SystemComparison) -> list[str]:
-    """Return the paragraphs below the tables of a screen: on systems and limits, tiers, notes, and further options."""
+    """Return the paragraphs below the tables of a screen: on systems and limits, tiers, notes and further options."""
     systems_and_limits = [_systems_sentence(comparison)]
     systems_and_limits += _limit_sentences(comparison)
     paragraphs = [" ".join(systems_and_limits)]
-    # With a baseline only pairs with the baseline are tested, so that there are no tiers.
+    # With a baseline, only pairs with the baseline are tested, so there are no tiers.
     if not comparison.resampling.baseline:
         paragraphs.append(_tier_sentence(comparison))
     paragraphs += answered_only_lines(comparison.origins)
@@ -555,8 +555,9 @@ def _wrap_sentences(sentences: Iterable[str]) -> list[str]:
 def _pairs_on_screen(measure_comparison: MeasureComparison, significance_level: float) -> Layout:
     """Return the layout of the table of pairs for one screen, which shows the first rows of a long table.
 
-    The table has the only pair or, if there are several, the pairs whose corrected p is at most the level. Without any
-    such pair there is no table. A % in the title is replaced by the measure when the table is printed.
+    If there is only one pair, the table shows it. If there are several, the table shows those whose corrected p is at
+    most the level, and is left out if there are none. A % in the title is replaced by the measure when the table is
+    printed.
     """
     if len(measure_comparison.pairs) == 1:
         return replace(PAIRS, shown_keys=("a", "b", "difference", "low", "high", "p_adjusted"), row_selection="top")
@@ -572,12 +573,13 @@ def _pairs_on_screen(measure_comparison: MeasureComparison, significance_level: 
 
 
 def _effect_sentences(measure_comparison: MeasureComparison, significance_level: float) -> list[str]:
-    """Return a list with the sentence below the table of pairs: the effect of the only pair, or what columns mean.
+    """Return a list with the sentence below the table of pairs: on the effect of a single pair, or on the columns.
 
-    The list is empty if there are several pairs but none differs significantly (p above the level). It is also empty if
-    the only pair has no wins and losses.
+    The list is empty if there are several pairs but none of them differs significantly (p is above the level). It is
+    also empty if there is only one pair, and its wins and losses are not known.
     """
-    # A single pair has no columns of effects in its table: a sentence says its effect. Several pairs have the columns.
+    # The table of a single pair has no columns of effects, so a sentence says its effect. Several pairs have these
+    # columns.
     if len(measure_comparison.pairs) == 1:
         pair = measure_comparison.pairs[0]
         if pair.wins is None or pair.ties is None or pair.losses is None:
@@ -700,8 +702,8 @@ class _Format:
     def write(self, comparison: SystemComparison) -> str:
         """Return a comparison as the text of a file.
 
-        For each measure it has the tables of systems and of pairs, and sentences about them. The explanation and the
-        signatures follow.
+        For each measure, the text has the tables of systems and pairs, and sentences about them. They are followed by
+        the explanation and the signatures.
         """
         lines = list(self.first_lines)
         for measure_comparison in comparison.measures:
@@ -713,7 +715,7 @@ class _Format:
             lines += self.lines_between
         for system, signature in comparison.signatures.items():
             lines += self.signature(system, signature)
-        # In plain text the tables of the first measure begin with an empty line, and a text must not.
+        # In plain text, the tables of the first measure begin with an empty line, which the file must not have.
         return "\n".join(lines).removeprefix("\n") + "\n"
 
     def _lines_of_measure(self, measure_comparison: MeasureComparison) -> list[str]:

@@ -85,10 +85,10 @@ _TASK_NAME: Final = re.compile("[a-z][a-z0-9_-]*")
 class _Tasks(dict[str, str]):
     """A table of all tasks by name, including the tasks of other installed packages.
 
-    The value of a task is an import path `module:value`, such as "cs_score.evidence.r4c:MODE". Other packages are
-    searched, which takes 20 ms, only when a name is not found among the tasks of cs-score, and when all names are
-    listed. `offer_by_task` has the tasks that other packages offer. If a second package offers a task of the same name,
-    `clashing_offer_by_task` has its offer, and the name cannot be used.
+    The value of a task is an import path `module:value`, such as "cs_score.evidence.r4c:MODE". Searching other packages
+    takes 20 ms, so they are only searched if a name is not found among the tasks of cs-score, or if all names are
+    listed. `offer_by_task` has the tasks that other packages offer. If a second package offers a task with the same
+    name, its offer is in `clashing_offer_by_task`, and the name cannot be used.
     """
 
     def __init__(self, import_path_by_task: dict[str, str]) -> None:
@@ -164,8 +164,8 @@ EVIDENCE_TASK: Final = "cs_score.analysis.evidence.evidence_task:EvidenceTask"
 def mode_named(name: str) -> Mode:
     """Return the mode of an evidence task or of a stage, given its name.
 
-    A mode scores predictions; to compare and analyse results, use `task_named`. Raises UsageError for an unknown name,
-    and for a task that two packages offer.
+    A mode scores predictions; to compare and analyse results, use `task_named`. Raises UsageError if the name is
+    unknown, or if two packages offer the task.
     """
     mode: Mode = _load_mode_or_task(name)
     return mode
@@ -174,10 +174,10 @@ def mode_named(name: str) -> Mode:
 def task_named(name: str) -> Task:
     """Return the task with this name, which has a method for each verb of the command, such as `analyze`.
 
-    Raises UsageError for an unknown name, and for a task that two packages offer.
+    Raises UsageError if the name is unknown, or if two packages offer the task.
     """
     mode_or_task = _load_mode_or_task(name)
-    if name == COLD_START:  # the only name in the table with a task as its value; all others have modes
+    if name == COLD_START:  # the only entry of the table that is a task; all others are modes
         cold_start: Task = mode_or_task
         return cold_start
     make_task = load_value(EVIDENCE_TASK)
@@ -216,8 +216,8 @@ def stage_named(task: str, stage: str) -> str:
 def _load_mode_or_task(name: str) -> Any:
     """Return the mode of an evidence task or of a stage, such as "scifact-label", or the Cold Start task itself.
 
-    A stage is a step of a task that can be scored by itself. Raises UsageError for an unknown name, and for a task that
-    two packages offer.
+    A stage is a step of a task that can be scored by itself. Raises UsageError if the name is unknown, or if two
+    packages offer the task.
     """
     if not is_task(name):
         raise UsageError(f"no task called {name}; there are {', '.join(TASKS)}{did_you_mean(name, TASKS)}")

@@ -58,7 +58,7 @@ def _problem_of_texts(mode: Mode) -> str | None:
 
 
 def _problem_of_measures(mode: Mode) -> str | None:
-    """Return a fault in the measures of a mode, such as "rows name a measure twice"; None if there is none.
+    """Return a fault in the measures of a mode, such as "rows name a measure twice", or None if there is none.
 
     The attribute `rows` says which measures the rows of a report have, and `headlines` which of them are shown first.
     """
@@ -80,7 +80,7 @@ def _is_tuple_of(kind: type, value: Any) -> bool:
 
 
 def _problem_of_options(mode: Mode) -> str | None:
-    """Return the reason why the options of a mode cannot be options of a command; None if they can.
+    """Return the reason why the options of a mode cannot be options of a command, or None if they can.
 
     An example is "option limit must be a text, a number, a flag (bool) or a choice (Literal)". The attribute `options`
     of a mode should be a record class with a field for each option.
@@ -163,9 +163,9 @@ def _check_units_and_notices(mode: Mode, value: Any) -> Any:
 
 
 def _check_texts(mode: Mode, values: Any) -> Any:
-    """Return the texts that a hook has returned, as a list. Raises _WrongValueError if one of them is not a text.
+    """Return the texts that a hook returned, as a list. Raises _WrongValueError if one of them is not a text.
 
-    `mode` is not used: all checks of values of hooks have the same parameters.
+    `mode` is not used; it is there because all functions that check values of hooks have the same parameters.
     """
     texts = list(values)
     for text in texts:
@@ -206,9 +206,9 @@ def _check_measure(mode: Mode, name: Any) -> Any:
 def _check_contents(mode: Mode, value: Any) -> Any:
     """Return the contents of gold and predictions, as a hook returns them: `(((300, "claim"),), ((412, "abstract"),))`.
 
-    Raises _WrongValueError unless they are numbers with their nouns. Checks of hooks have the same parameters; this one
-    does not use `mode`. For a value of another shape Python's own errors are raised, for which the caller blames the
-    package as well.
+    `mode` is not used; it is there because all functions that check values of hooks have the same parameters. Raises
+    _WrongValueError unless the contents are numbers with their nouns. If the value has a different shape, Python raises
+    an error, and the caller blames the package for that error, too.
     """
     gold_contents, predictions_contents = value
     for number, noun in (*gold_contents, *predictions_contents):
@@ -241,15 +241,15 @@ It takes the mode and a value, and returns the value. An iterable value is retur
 
 
 def guard_hooks(mode: Mode, task_in_words: str, restore: Callable[[Mapping[str, Any]], Mode]) -> None:
-    """Replace every hook of a mode by a function that raises PackageError for a fault of its package.
+    """Replace every hook of a mode with a function that raises PackageError if the package is at fault.
 
     Hooks are the public methods that the classes of the package define. A fault is an error that a hook raises, or a
     value that it must not return. `task_in_words` names the task and its package in the message: "task fever of the
     package cs-score-fever 0.1.0".
 
     The mode is changed in place: it gets a class of its own, in which the hooks are replaced. Another process cannot
-    import this class. A pickled mode therefore consists of the function `restore` and the attributes of the mode, from
-    which `restore` makes a mode in the other process.
+    import this class. Therefore, a mode is pickled as the function `restore` and the attributes of the mode, from which
+    `restore` makes the mode anew in the other process.
     """
     class_of_package = type(mode)
     attributes: dict[str, Any] = {
@@ -260,7 +260,7 @@ def guard_hooks(mode: Mode, task_in_words: str, restore: Callable[[Mapping[str, 
     }
     for hook_name, hook in _hooks_of(class_of_package).items():
         attributes[hook_name] = _guarded_hook(hook, hook_name, task_in_words)
-    # A subclass of the package's class, so that the methods that are no hooks stay.
+    # A subclass of the package's class keeps the methods that are not hooks.
     guarded_class = type(class_of_package.__name__, (class_of_package,), attributes)
     mode.__class__ = guarded_class
 
@@ -271,7 +271,7 @@ def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
     bases = class_of_package.__mro__
     classes_of_package = bases[: bases.index(Mode)]
     hooks = {}
-    for base in reversed(classes_of_package):  # methods of a derived class replace methods of its base class
+    for base in reversed(classes_of_package):  # methods of derived classes replace those of their base classes
         for name, value in vars(base).items():
             is_method = callable(value) and not isinstance(value, type)
             if is_method and not name.startswith("_"):
@@ -280,7 +280,7 @@ def _hooks_of(class_of_package: type[Mode]) -> dict[str, Callable[..., Any]]:
 
 
 def _guarded_hook(hook: Callable[..., Any], hook_name: str, task_in_words: str) -> Callable[..., Any]:
-    """Return a function that calls a hook, checks its value, and raises PackageError for a fault of the package.
+    """Return a function that calls a hook, checks its value, and raises PackageError if the package is at fault.
 
     `task_in_words` names the task and its package in the message of the error.
     """
@@ -319,8 +319,8 @@ def _blame_package(hook_name: str, task_in_words: str) -> Iterator[None]:
     """Return a context manager that raises PackageError for an error in its block, which calls a hook.
 
     The message names the hook, the task and its package: `task fever of the package cs-score-fever 0.1.0: row: ...`.
-    Errors of cs-score, such as an InputError about a malformed file, are raised unchanged, because the package raises
-    them on purpose.
+    Errors of cs-score, such as an InputError about a malformed file, are not changed, because the package raises them
+    on purpose.
     """
     try:
         yield

@@ -1,5 +1,5 @@
 """Find the tasks that other installed packages offer by entry points of the group `cs_score.tasks`.
-A package offers a task by a mode, which is an object that describes how predictions are scored.
+A package offers a task in the form of a mode, an object that describes how predictions are scored.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def load_mode(offer: Offer) -> Mode:
     """Return the mode that a package offers, guarded against faults of the package.
 
     The mode is changed so that a fault in one of its hooks raises a one-line error that names the package. Signatures
-    of its scores name the package, too. Raises UsageError, which names the package, if the mode cannot be imported, or
-    if the package offers anything but a mode of this task.
+    of its scores name the package, too. Raises UsageError, which names the package, if the mode cannot be imported or
+    if the package offers something other than a mode of this task.
     """
     mode = _import_mode(offer)
     problem = mode_guards.problem_of_declaration(mode)
@@ -71,7 +71,7 @@ def load_mode(offer: Offer) -> Mode:
         raise UsageError(f"{offer}: {problem}; mend or uninstall it")
     is_guarded = getattr(mode, "is_guarded", False)  # by an earlier call
     if not is_guarded:
-        # If the mode is sent to another process, this call makes it anew there.
+        # If the mode is sent to another process, this function makes it anew there.
         restore = partial(_restore_mode, offer)
         mode_guards.guard_hooks(mode, str(offer), restore)
     mode.package = f"{offer.package}={offer.version}"

@@ -1,5 +1,5 @@
 """Score files and add a remedy to errors about malformed files.
-A task refuses a file of another form than its own. The error then tells the user how to convert that file.
+A task refuses files that are not in its own form. The error then tells the user how to convert the file.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def read_gold(mode: Mode, gold: object) -> InputContent | None:
 
 
 def _error_with_remedy(mode: Mode, error: InputError, gold: object, predictions: object | None) -> InputError:
-    """Return an error about gold or predictions, with advice on how to convert the file, if that is possible.
+    """Return an error about gold or predictions with advice on how to convert the file, if it can be converted.
 
-    `gold` and `predictions` are the inputs of the call; `predictions` is None if only gold was read. `gold` is None for
-    judged answers without a gold file.
+    `gold` and `predictions` are the inputs of the call. `predictions` is None if only gold was read. `gold` is None for
+    judged answers that do not need a gold file.
     """
-    if gold is None:  # errors about judged answers say themselves what to do
+    if gold is None:  # errors about judged answers already say what to do
         return error
-    from cs_score.evidence.forms.advice import add_remedy  # only failures need it
+    from cs_score.evidence.forms.advice import add_remedy  # only needed if there is an error
 
     return add_remedy(mode, error, gold, predictions, _can_be_scored)
 

@@ -36,7 +36,7 @@ class Comparable(Protocol):
         """Return the measures that results can be compared by."""
 
     def headline_of(self, results: Iterable[Any]) -> str | None:
-        """Return the measure of these results that people are shown first; None for the task's usual measure."""
+        """Return the measure of these results that is shown to people first, or None for the task's usual measure."""
 
     def undefined_measures(self, result: Any) -> Mapping[str, str]:
         """Return the measures without a value for a result, each with the reason; `measures` does not have them."""

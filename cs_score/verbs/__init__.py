@@ -1,8 +1,8 @@
-"""The table of slices. A slice is the folder of a command, or of a few commands with a common subject, with all their
-code; it has a row here. A row names the commands, documents, pages and public names of the slice.
+"""The table of slices. A slice is a folder with all the code of one command, or of a few commands with a common
+subject. Each slice has a row in this table, which names its commands, documents, pages and public names.
 
-All of it is text, so that this table loads nothing, every room may read it, and a call imports only the slices that it
-uses. A feature is taken out by removing its folder and its row.
+The table consists of text only. Reading it does not import anything, so every room may read it, and a call imports only
+the slices that it uses. To remove a feature, remove its folder and its row.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ def _preparation_entry(
     followed_version: str = FOLLOWED_VERSION,
     listed_after: str = "",
 ) -> CommandEntry:
-    """Return the entry of a program that is used before the scorer, such as `validate-run`.
+    """Return the entry of a program that is run before the scorer, such as `validate-run`.
 
-    It follows the program of the same name in a version of the reference programs. `module` is the module with the
-    command, below `cs_score.verbs`. The help lists the entry after the command `listed_after`; if this is empty, after
-    the entry before it in this package.
+    The program follows the reference program of the same name, in the version `followed_version`. `module` is the
+    module with the command, below `cs_score.verbs`. The help lists the entry after the command `listed_after`; if this
+    is empty, after the entry before it in this package.
     """
     return CommandEntry(
         BEFORE_SCORER, summary, f"verbs.{module}", followed_version=followed_version, listed_after=listed_after

@@ -162,7 +162,7 @@ class _Corrector:
 
 
 def _gain(score: float | None, score_before: float | None) -> float | None:
-    """Return a score minus the score before the correction; None if one of the two is undefined."""
+    """Return a score minus the score before the correction, or None if either of them is undefined."""
     if score is None or score_before is None:
         return None
     return score - score_before
@@ -220,8 +220,8 @@ def _why_not_wrong(category: str, policy: Policy) -> str:
 def _sides_of(category: str, policy: Policy) -> list[PolicySide]:
     """Return the sides of a policy with a category on their lists: `["WRONG"]`.
 
-    Several sides may list the category DUPLICATE. Then only the last of them is returned, since the scorer counts
-    duplicates on this side alone.
+    If several sides list the category DUPLICATE, only the last of them is returned, since the scorer counts duplicates
+    only on this side.
     """
     sides = [side for side in SIDES if category in policy.categories_on(side)]
     return sides[-1:] if category == DUPLICATE else sides

@@ -244,7 +244,7 @@ def _is_of_ground_truth(assessment: Assessment, query: Query) -> bool:
 
 
 def _groups_of_found_classes(counted_lines: Iterable[_CountedLine], row: CountedRow) -> list[GroupNames]:
-    """Return the groups of the first line that has found a class, for each class that a row counts as found."""
+    """Return the groups of the first line that found a class, for each class that a row counts as found."""
     groups_by_class: dict[str, GroupNames] = {}
     for line in counted_lines:
         if line.found_class is not None:

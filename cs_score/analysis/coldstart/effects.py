@@ -318,7 +318,7 @@ class Effects:
         LDC-MAX uses the rows of the entry point with the highest F1, and LDC-MEAN uses the means over all entry points
         that have rows (rules ldc-max, ldc-mean).
         """
-        # Rows of these tables have counts, which belong to the sums of their hop and to those over all hops.
+        # Rows of these tables have counts, which are added to the sums of their hop and to the sums over all hops.
         for rows in rows_by_query.values():
             self._row_sums.add(summands, SF, rows, is_counted=True, adds_to_level_all=True)
         entry_points = self._entry_points_with_rows(unit_id, rows_by_query)
@@ -381,7 +381,7 @@ class Effects:
 
 
 def _difference(score: float | None, old_score: float | None) -> float | None:
-    """Return a score minus the score before a change; None if one of the two is undefined."""
+    """Return a score minus the score before a change, or None if either of them is undefined."""
     if score is None or old_score is None:
         return None
     return score - old_score

@@ -133,7 +133,7 @@ class Reachability:
         return self._rightness_by_follow_on_and_class[query_and_class]
 
     def _has_right_answer(self, query_and_class: tuple[str, str]) -> bool:
-        """Return whether the pool has a right answer whose parents are right, too.
+        """Return whether the pool has a right answer whose parents are also right.
 
         `query_and_class` has the short id of the follow-on query about the answer, and the answer's class.
         """
@@ -188,7 +188,7 @@ def _faults_of_wrong_lines(scored: AnalysedRun, unit: UnitResult) -> list[RunFau
 
 
 def accepted_class(assessment: Assessment | None) -> str | None:
-    """Return the class of an assessment; None without an assessment, or if it did not accept the answer."""
+    """Return the class of an assessment, or None if there is no assessment or it did not accept the answer."""
     if assessment is None or not assessment.is_accepted:
         return None
     return assessment.value_class

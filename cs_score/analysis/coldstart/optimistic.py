@@ -90,7 +90,7 @@ class _ClassOfLine(NamedTuple):
 
 
 def _assign_classes(scored: AnalysedRun, hop: int) -> Iterator[_ClassOfLine]:
-    """Yield each unassessed answer of a hop with a class for it that no right line of the run has found yet.
+    """Yield each unassessed answer of a hop, with a class for it that no right line of the run has found yet.
 
     If several lines give the same answer with the same justification, only the first of them is yielded.
     """
@@ -102,7 +102,7 @@ def _assign_classes(scored: AnalysedRun, hop: int) -> Iterator[_ClassOfLine]:
 
 
 class _FreeClasses:
-    """Gives classes to groups of lines: each class that no right line of a run has found is given to one group."""
+    """Assigns classes to groups of lines: each class that no right line of a run has found is assigned to one group."""
 
     def __init__(self, scored: AnalysedRun) -> None:
         """Look up which classes a scored run has found."""
@@ -250,7 +250,7 @@ def _free_classes(run: Run, query: LinkedQuery, parent_class: str, found_classes
 def _classes_below(run: Run, query: LinkedQuery, parent_class: str) -> list[str]:
     """Return the classes of the ground truth of a query that are below a class, in load order of the pool.
 
-    A follow-on query has no ground truth of its own: its classes are those of the query in the query file.
+    A follow-on query has no ground truth of its own; it has the classes of the query in the query file.
     """
     query_of_file = run.gold.query_set.by_id[query.base_id]
     tree = run.gold.gold_of_query(query_of_file, run.links).tree
@@ -350,7 +350,7 @@ class _AssessmentWriter:
 
 
 def last_pool_file(run: Run) -> str | None:
-    """Return the name of the last file of the pool; None if there is none."""
+    """Return the name of the last file of the pool, or None if there is no such file."""
     name = None
     for file, schema in run.layouts.items():
         if schema.kind is FileKind.ASSESSMENTS:

@@ -124,7 +124,7 @@ def _only_removes_responses(change: Change) -> bool:
 
 
 def _with_result(unit: UnitResult, result: QueryResult) -> UnitResult:
-    """Return a unit with another result of one of its queries."""
+    """Return a unit with a new result for one of its queries."""
     results = []
     for old_result in unit.queries:
         is_same_query = old_result.query.short_id == result.query.short_id
@@ -518,7 +518,7 @@ class LevelRanking:
         """Return the ranked nodes except for the nodes with these full node ids."""
         ranked = _RankedNodes(self._keys.copy(), self._values.copy(), list(self._ranking.nodes))
         positions = [self._position_by_name[node_id] for node_id in node_ids]
-        for position in sorted(positions, reverse=True):  # the last one first, so that the other positions stay valid
+        for position in sorted(positions, reverse=True):  # the last one first, so the other positions stay valid
             ranked.remove(position)
         return ranked
 

@@ -393,7 +393,7 @@ class Rescoring:
         added_count = len(change.added_lines)
         renumbered = [self._moved_line(line, added_count, removed_numbers_by_file) for line in lines]
         removed_count = len(removed_numbers_by_file.get(self.editor.file_of_added_lines.name, ()))
-        # Added lines of other units have indexes, too: `added_count` is the number of all added lines.
+        # Added lines of other units also have indexes: `added_count` is the number of all added lines.
         renumbered += self._renumber_added(added_lines_of_units, renumbered, removed_count, added_per_load=added_count)
         return sorted(renumbered, key=operator.attrgetter("index"))
 
@@ -414,7 +414,7 @@ class Rescoring:
     ) -> Response:
         """Return a line with its index and number after lines were added and removed.
 
-        `added_count` is the number of added lines. They come at the end of one file, before the lines of the files that
+        `added_count` is the number of added lines. They are at the end of one file, before the lines of the files that
         are loaded later.
         """
         # The number of times that the file of the added lines was loaded before this line. If it was loaded as the
@@ -605,7 +605,7 @@ class Rescoring:
         )
 
     def _added_lines_among(self, lines: Iterable[Response]) -> list[Response]:
-        """Return those lines of a changed run that come after all lines of the original run."""
+        """Return the lines of a changed run that come after all lines of the original run."""
         original_line_count = len(self._run.links.responses)
         return [line for line in lines if line.index >= original_line_count]
 
@@ -679,7 +679,7 @@ def _raise_if_uncounted(unit: UnitResult) -> None:
 
 
 def _written_node_id(line: Response) -> str | None:
-    """Return the node id that the file has in column 9 of a line; None if the line has none."""
+    """Return the node id in column 9 of a line, as written in the file, or None if the line has no node id."""
     columns = line.text.split("\t", 9)
     if len(columns) < 9 or columns[8] == NO_NODE:
         return None

@@ -110,7 +110,7 @@ def _pessimistic_scores(scored: AnalysedRun, measure_names: Sequence[str]) -> Tr
 def _scenario_by_measure(
     score_by_measure: Mapping[str, float], pessimistic: TriedScores, optimistic: TriedScores
 ) -> dict[str, Scenario]:
-    """Return each measure in both scenarios, beside its score as it is."""
+    """Return each measure with its scores in both scenarios and its actual score."""
     scenario_by_measure: dict[str, Scenario] = {}
     for name, score in score_by_measure.items():
         scenario_by_measure[name] = Scenario(

@@ -74,7 +74,7 @@ class AnalysedRun(Record, eq=False):
 
     @property
     def headline_remark(self) -> str | None:
-        """A sentence that says which measure replaces average precision, and why; None if nothing replaces it."""
+        """A sentence that says which measure replaces average precision, and why, or None if no measure replaces it."""
         if self.why_unranked is None:
             return None
         return substitute_remark(bool(self.run.gold.query_set.ldc_id_by_query), self.why_unranked)

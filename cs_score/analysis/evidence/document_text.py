@@ -116,7 +116,7 @@ def count_column(statistic: str) -> str:
 
 
 def as_json(value: object) -> JsonText | None:
-    """Return a value as JSON in a line; None stays None, since it means that there is no value."""
+    """Return a value as JSON on one line; None, which means that there is no value, is returned unchanged."""
     return None if value is None else json_value(value)
 
 

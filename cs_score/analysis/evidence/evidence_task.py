@@ -62,7 +62,7 @@ class EvidenceTask(Record):
         return [measure for measure in self.mode.measures if all(measure in result.scores for result in compared)]
 
     def headline_of(self, results: Iterable[ScoredPredictions]) -> str | None:
-        """Return the headline measure of results; None if they have different headline measures."""
+        """Return the headline measure of results, or None if they have different headline measures."""
         headlines = {result.origin.measure for result in results}
         return headlines.pop() if len(headlines) == 1 else None
 

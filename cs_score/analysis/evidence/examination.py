@@ -464,7 +464,7 @@ class Examination:
     def _costs_by_position(self, positions: frozenset[int]) -> dict[int, list[MistakeCost]]:
         """Return the costs of the mistakes of units by the position of the unit, for the units at these positions.
 
-        Units that share their prediction with one of them are in the result, too.
+        Units that share their prediction with one of them are also in the result.
         """
         entries = [entry for entry in self.entries if not positions.isdisjoint(entry.positions)]
         costs_by_position: dict[int, list[MistakeCost]] = defaultdict(list)
@@ -540,7 +540,7 @@ def _names_by_key(units: Iterable[Unit]) -> dict[UnitKey, UnitName]:
 
 
 class _MainScores(NamedTuple):
-    """Precision, recall and F1 in a line of the report; None where the line does not have them."""
+    """Precision, recall and F1 in a line of the report; a value is None if the line does not have it."""
 
     precision: float | None
     recall: float | None

@@ -39,10 +39,10 @@ _REMEDY_FINDER_BY_TASK: Final[Mapping[str, RemedyFinder]] = {
 def add_remedy(
     mode: Mode, error: InputError, gold: object, predictions: object | None, can_score: CanScore
 ) -> InputError:
-    """Return an error about a file with a remedy for the user, if the form of the file is recognised.
+    """Return an error about a file, with a remedy added for the user if the form of the file is recognised.
 
-    `can_score` is a function that returns whether another task can score the files; a remedy recommends another task
-    only if it can. An error about anything but a file on disk is returned unchanged, because standard input cannot be
+    `can_score` is a function that returns whether another task can score the files. A task is recommended only if it
+    can score them. Errors that do not concern a file on disk are returned unchanged, because standard input cannot be
     read again.
     """
     gold_file = _name_of_input(gold)
@@ -50,7 +50,7 @@ def add_remedy(
     if error.file is None or error.file not in (gold_file, predictions_file) or not os.path.isfile(error.file):
         return error
     remedy = None
-    # Gold that was read before without an error cannot be a file of predictions: the files are not swapped.
+    # If gold was read earlier without an error, it cannot be a file of predictions, so the files are not swapped.
     gold_was_read_before = isinstance(gold, InputContent)
     if not gold_was_read_before:
         remedy = _advise_on_swapped_files(mode, gold_file, predictions_file)
@@ -65,11 +65,11 @@ def add_remedy(
 def _files_of_call(
     refused_file: str, gold_file: str | None, predictions_file: str | None, can_score: CanScore
 ) -> Files:
-    """Return the files of a call, of which the task refused `refused_file`.
+    """Return the files of a call in which the task refused `refused_file`.
 
     The name of gold or of the predictions is None if the call passed data instead of a file.
     """
-    # Remedies tell the predictions None (only gold is read) from a name. They need no such difference for gold.
+    # For predictions, remedies distinguish None (only gold is read) from a name. For gold, no distinction is needed.
     return Files(
         gold=gold_file or "",
         predictions=predictions_file,
@@ -80,7 +80,7 @@ def _files_of_call(
 
 
 def _name_of_input(source: object) -> str | None:
-    """Return the name of the file that was passed as gold or predictions; None if a value was passed.
+    """Return the name of the file that was passed as gold or predictions, or None if a value was passed.
 
     The file may have been passed as a path, as an open file, or as the content of a file (`InputContent`).
     """
@@ -94,8 +94,8 @@ def _name_of_input(source: object) -> str | None:
 def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
     """Return a description of the wrong form of a file, with a command that corrects it or with advice.
 
-    Return None if the file has the form that the task reads, and if it cannot be read. There is advice if the file has
-    no JSON values or if no command can correct it.
+    Return None if the file has the form that the task reads or if it cannot be read. The description includes advice if
+    the file has no JSON values or if no command can correct it.
     """
     values = _read_values(file, has_lines=mode.has_lines)
     if values is None:
@@ -108,7 +108,7 @@ def _remedy_in_words(mode: Mode, file: str, files: Files) -> str | None:
     has_usual_layout = not values.diagnosis
     if remedy == NO_CHANGE and has_usual_layout:
         return None
-    # The layout of the file may be wrong, and also the form of its values. One command corrects both.
+    # Both the layout of the file and the form of its values may be wrong. A single command corrects both.
     diagnoses = [diagnosis for diagnosis in (values.diagnosis, remedy.diagnosis) if diagnosis]
     command = conversion_advice(file, values, remedy.expression, has_lines=mode.has_lines)
     return f"{' and '.join(diagnoses)}; {command}"
@@ -126,7 +126,7 @@ def _remedy_for_values(mode: Mode, values: Values, files: Files) -> Remedy:
 
 
 def _read_values(file: str, *, has_lines: bool) -> Values | Advice | None:
-    """Return the JSON values of a file, or advice if the file has none; None if the file cannot be read.
+    """Return the JSON values of a file, advice if it has no values, or None if it cannot be read.
 
     `has_lines` says that the task expects an object on each line. If it is true, a file that consists of a single
     object is treated as a file with this object on its only line.
@@ -155,7 +155,7 @@ def _has_number_ids(gold_file: str | None) -> bool:
 
 
 def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | None) -> str | None:
-    """Return the advice to swap the two files, if gold was given as predictions and vice versa; None otherwise.
+    """Return the advice to swap the two files if gold was given as predictions and vice versa, or None otherwise.
 
     `gold` and `predictions` are the names of the files in the call.
     """
@@ -170,7 +170,7 @@ def _advise_on_swapped_files(mode: Mode, gold: str | None, predictions: str | No
 
 
 def _guess_role(mode: Mode, file: str) -> str | None:
-    """Return the role of a file, "gold" or "predictions", which its first value shows; None if it is not certain."""
+    """Return the role of a file, "gold" or "predictions", based on its first value, or None if it is not certain."""
     values = _read_values(file, has_lines=mode.has_lines)
     if not isinstance(values, Values):
         return None

@@ -62,7 +62,7 @@ def have_evidence(line_values: Iterable[Any]) -> bool:
 
 
 def find_gold_remedy(line_values: Sequence[dict[str, Any]]) -> Remedy | None:
-    """Return the remedy for the lines of a file that should be gold; None if their form is not recognised.
+    """Return the remedy for the lines of a file that should be gold, or None if their form is not recognised.
 
     Only the forms that SciFact and claim verification have in common are recognised.
     """
@@ -101,7 +101,7 @@ The data set has a row for each document of a claim, and one row for a claim wit
 
 
 def stage_of(line_value: Mapping[str, Any]) -> str | None:
-    """Return the stage of SciFact's pipeline whose files have lines like this one; None if no stage has such files.
+    """Return the stage of SciFact's pipeline whose files have lines like this one, or None if there is no such stage.
 
     For the line {"claim_id": 1, "doc_ids": [11]} it is "retrieval".
     """
@@ -121,16 +121,16 @@ def _is_evidence_of_rationales(evidence: object) -> bool:
     Only the first document is checked.
     """
     if not isinstance(evidence, dict) or not evidence:
-        return True  # no document shows the opposite
+        return True  # there is no document to disprove it
     value_of_first_document = next(iter(evidence.values()))
     return isinstance(value_of_first_document, list)
 
 
 def action_to_score_stage(files: Files, stage: str) -> str | None:
-    """Return what to do to score the files as a stage of SciFact: "write cs-score scifact --stage ...".
+    """Return the advice to score the files as a stage of SciFact: "write cs-score scifact --stage ...".
 
-    Return None if the stage would refuse the files, too. The text has the option `--any-order` only if the stage would
-    otherwise refuse the files.
+    Return None if the stage would also refuse the files. The option `--any-order` is included only if the stage would
+    refuse the files without it.
     """
     action = files.action_to_score_as("scifact", stage=stage)
     if action is None:
@@ -139,10 +139,10 @@ def action_to_score_stage(files: Files, stage: str) -> str | None:
 
 
 def find_stage_advice(line_values: Sequence[Mapping[str, Any]], files: Files, file_in_words: str) -> Advice | None:
-    """Return the advice to score the files as the stage of SciFact that the first line of the predictions shows.
+    """Return the advice to score the files as the stage of SciFact recognised by the first line of the predictions.
 
-    `file_in_words` is the beginning of the advice, such as "this is the file of a stage". Return None if the line has
-    the form of no stage, or if the stage would refuse the files.
+    `file_in_words` is the beginning of the advice, such as "this is the file of a stage". Return None if the line does
+    not have the form of any stage, or if the stage would refuse the files.
     """
     stage = stage_of(line_values[0])
     if stage is None:
@@ -154,7 +154,7 @@ def find_stage_advice(line_values: Sequence[Mapping[str, Any]], files: Files, fi
 
 
 def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files) -> FormChange | None:
-    """Return the change for a file that is an object with claims by their id; None for any other form.
+    """Return the change for a file that is an object with claims by their id, or None for any other form.
 
     The change puts each claim on a line of its own, with its id.
     """
@@ -162,7 +162,7 @@ def change_for_claims_by_id(line_values: Sequence[dict[str, Any]], files: Files)
         return None
     [claim_by_id] = line_values
     id_expression = _id_expression(claim_by_id, files)
-    # In the expressions, `i` is the id of a claim and `c` its value in the object. For ids that stay text they are
+    # In the expressions, `i` is the id of a claim and `c` is its value in the object. If ids remain text, they are
     # '[{**c, "id": i} for i, c in R[0].items()]' and '[{"id": i, "evidence": c} for i, c in R[0].items()]'.
     have_evidence_key = all("evidence" in claim for claim in claim_by_id.values())
     if have_evidence_key:
@@ -183,20 +183,20 @@ def _is_object_with_claims(value: Mapping[str, Any]) -> bool:
 
 
 def _id_expression(ids: Iterable[str], files: Files) -> str:
-    """Return the Python expression that converts a key `i` of a JSON object, which is text, to the id of a claim.
+    """Return the Python expression that converts a text `i`, which is a key of a JSON object, to the id of a claim.
 
-    It is `int(i)` if the ids of gold are numbers, so that the claims are found in gold, and `i` otherwise. `ids` are
-    the keys of the object.
+    The expression is `int(i)` if the ids of gold are numbers, so that the ids match, and `i` otherwise. `ids` are the
+    keys of the object.
     """
     can_be_numbers = all(claim_id.isdecimal() for claim_id in ids)
     return "int(i)" if can_be_numbers and files.has_number_ids() else "i"
 
 
 def change_for_listed_documents(line_values: Sequence[dict[str, Any]], document_expression: str) -> FormChange | None:
-    """Return the change for lines whose evidence is a list of documents, each with `doc_id`; None for any other form.
+    """Return the change for lines whose evidence is a list of documents with `doc_id`, or None for any other form.
 
-    The change replaces each list by an object with a value for each document. `document_expression` is the Python
-    expression for this value, in which the variable `e` is the document as the list has it.
+    The change replaces each list with an object that has a value for each document. `document_expression` is the Python
+    expression for this value, in which the variable `e` is the document in the list.
     """
     documents: list[Any] = []
     for line_value in line_values:
@@ -205,8 +205,9 @@ def change_for_listed_documents(line_values: Sequence[dict[str, Any]], document_
     have_ids = all(is_entry(document) and "doc_id" in document for document in documents)
     if not documents or not have_ids:
         return None
-    # For the document expression `[e]` they are '{str(e["doc_id"]): [e] for e in c["evidence"] or []}' and
-    # '[{**c, "evidence": {str(e["doc_id"]): [e] for e in c["evidence"] or []}} for c in R]'.
+    # For the document expression `[e]`, the two expressions below are:
+    # '{str(e["doc_id"]): [e] for e in c["evidence"] or []}'
+    # '[{**c, "evidence": {str(e["doc_id"]): [e] for e in c["evidence"] or []}} for c in R]'
     evidence_expression = '{str(e["doc_id"]): ' + document_expression + ' for e in c["evidence"] or []}'
     expression = '[{**c, "evidence": ' + evidence_expression + "} for c in R]"
     return FormChange(expression, "evidence is a list of documents")

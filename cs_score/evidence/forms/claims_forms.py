@@ -20,7 +20,7 @@ WANTED_PREDICTIONS: Final = (
 
 
 def find_remedy(line_values: Any, files: Files) -> Remedy:
-    """Return the remedy for a refused file with these JSON values of any type on its lines.
+    """Return the remedy for a refused file, given the JSON values (of any type) on its lines.
 
     `files` tells whether this is gold or predictions.
     """
@@ -33,11 +33,11 @@ def find_remedy(line_values: Any, files: Files) -> Remedy:
 def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
     """Return the remedy for a file with these lines that should be gold.
 
-    It is `NO_CHANGE` if the lines have the form of gold.
+    The remedy is `NO_CHANGE` if the lines have the form of gold.
     """
     have_ids = all("id" in line_value for line_value in line_values)
     is_gold = have_ids and are_lists_of_entries(evidence_values(line_values))
-    # Such rows look like gold, because they have no key `evidence` with a value that could be wrong.
+    # Such rows look like gold, because they lack the key `evidence`, whose value could be wrong.
     are_hugging_face_rows = "evidence_doc_id" in line_values[0]
     if is_gold and not are_hugging_face_rows:
         return NO_CHANGE
@@ -50,7 +50,7 @@ def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
 def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) -> Remedy:
     """Return the remedy for a file with these lines that should be predictions.
 
-    It is `NO_CHANGE` if the lines have the form of predictions.
+    The remedy is `NO_CHANGE` if the lines have the form of predictions.
     """
     # The Python expression for the predicted entries of a document, which is `e` in a list of documents.
     entries_expression = '[{"label": e["label"], "sentences": e["sentences"]}]'
@@ -84,7 +84,7 @@ def _find_remedy_without_ids(line_values: list[dict[str, Any]], files: Files) ->
 
 
 def _find_remedy_with_ids(line_values: list[dict[str, Any]], files: Files) -> Remedy:
-    """Return the remedy for predictions whose lines have ids, so that only the form of their evidence can be wrong."""
+    """Return the remedy for predictions whose lines have ids. Only the form of their evidence can be wrong."""
     values = evidence_values(line_values)
     if are_lists_of_entries(values):  # {"id": 1, "evidence": {"11": [{"sentences": [2], "label": "SUPPORT"}]}}
         have_objects_as_evidence = all(isinstance(line_value.get("evidence", {}), dict) for line_value in line_values)
@@ -99,9 +99,9 @@ def _find_remedy_with_ids(line_values: list[dict[str, Any]], files: Files) -> Re
 
 
 def _find_remedy_for_objects(files: Files) -> Remedy:
-    """Return the remedy for predictions that have an object for each document, which is the form of the scifact task.
+    """Return the remedy for predictions with an object for each document, which is the form of the scifact task.
 
-    It is the advice to score the files as this task, or a change if the task would refuse them.
+    The remedy is to score the files with that task, or to change them if that task would refuse them.
     """
     diagnosis = "the evidence of each document is one object, as cs-score scifact scores it"
     action = files.action_to_score_as("scifact")
@@ -109,7 +109,7 @@ def _find_remedy_for_objects(files: Files) -> Remedy:
         action = files.action_to_score_as("scifact", any_order=True)
     if action is not None:
         return Advice(diagnosis, action)
-    # In each claim `c`, every document `d` gets a list with its entry `e` in place of the entry alone:
+    # In each claim `c`, the entry `e` of every document `d` is replaced by a list with this entry:
     # {"11": {"label": "SUPPORT", "sentences": [2]}} becomes {"11": [{"label": "SUPPORT", "sentences": [2]}]}.
     expression = '[{**c, "evidence": {d: [e] for d, e in (c.get("evidence") or {}).items()}} for c in R]'
     return FormChange(expression, diagnosis)

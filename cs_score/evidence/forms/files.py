@@ -76,9 +76,9 @@ class Text(Record):
 class Values(Record):
     """The content of a file as a JSON value, and the Python expression that reads this value.
 
-    `reading_code` is this expression, such as `json.load(open("gold.json"))`. If `has_line_values` is true, the file
-    has a JSON value on each line, and the content is the list of these values. The expression uses the `modules`.
-    `diagnosis` says in words what is unusual about the file, or is empty.
+    `reading_code` is this expression, such as `json.load(open("gold.json"))`, and `modules` are the modules that it
+    uses. If `has_line_values` is true, the file has a JSON value on each line, and the content is the list of these
+    values. `diagnosis` describes what is unusual about the file, and is empty if nothing is.
     """
 
     content: Any
@@ -92,23 +92,23 @@ class Values(Record):
 
 
 def text_of_file(file: str) -> Text | Advice | None:
-    """Return the text of a file, unpacked and decoded; None if it is damaged or not text.
+    """Return the unpacked and decoded text of a file, or None if the file is damaged or is not text.
 
     The packing and the encoding are recognised by the first bytes. If the file is a web page, or an archive that does
-    not hold exactly one file, advice is returned instead. Raises OSError if the file cannot be opened.
+    not contain exactly one file, advice is returned instead. Raises OSError if the file cannot be opened.
     """
     with open(file, "rb") as handle:
         data = handle.read()
     if data.startswith(_BEGINNING_OF_ZIP_FILE):
         return _text_in_archive(file, data)
     unpacked = _unpack(data)
-    if unpacked is None:  # the file is not packed, so that no module unpacks it
+    if unpacked is None:  # the file is not packed, so no module is needed to unpack it
         unpacked = _UnpackedBytes(module=None, data=data)
     return _decode(file, unpacked)
 
 
 def _decode(file: str, unpacked: _UnpackedBytes) -> Text | Advice | None:
-    """Return the text in the bytes of a file; None if they are not text, and advice if they are a web page."""
+    """Return the text in the bytes of a file, advice if they are a web page, or None if they are not text."""
     encoding = _guess_encoding(unpacked.data)
     try:
         text = unpacked.data.decode(encoding)
@@ -175,9 +175,10 @@ def _unpack(data: bytes) -> _UnpackedBytes | None:
 
 
 def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
-    """Return the text of the only file in a zip archive; None if this file is damaged, too large or not text.
+    """Return the text of the only file in a zip archive, or None if this file is damaged, too large or not text.
 
-    `data` are the bytes of the archive. If the archive does not hold exactly one file, advice is returned instead.
+    `data` contains the bytes of the archive. If the archive does not contain exactly one file, advice is returned
+    instead.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
@@ -194,10 +195,10 @@ def _text_in_archive(file: str, data: bytes) -> Text | Advice | None:
 
 
 def _text_of_member(file: str, archive: zipfile.ZipFile, member: str) -> Text | None:
-    """Return the text of a member of a zip archive, with the Python code that opens it; None if it is too large.
+    """Return the text of a zip archive member with the Python code that opens it, or None if the member is too large.
 
-    `file` is the name of the archive. The caller catches the errors of a member that is damaged (BadZipFile,
-    zlib.error), encrypted (RuntimeError), compressed in an unknown way (NotImplementedError), or no text
+    `file` is the name of the archive. The caller catches the errors raised if the member is damaged (BadZipFile,
+    zlib.error), encrypted (RuntimeError), compressed in an unknown way (NotImplementedError), or not text
     (UnicodeDecodeError).
     """
     if archive.getinfo(member).file_size > MOST_BYTES:
@@ -262,7 +263,7 @@ Its arguments are the text and the Python expression that opens the file.
 
 
 def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
-    """Return the values in the text of a file, according to the first layout that fits; None if no layout fits.
+    """Return the values in the text of a file, according to the first layout that fits, or None if no layout fits.
 
     `has_lines` says that the task expects an object on each line, so that this layout is tried first. If the file is
     empty, advice is returned instead.
@@ -280,10 +281,10 @@ def values_of(text: Text, *, has_lines: bool) -> Values | Advice | None:
 
 
 def _diagnosis_of(text: Text, values: Values, *, has_lines: bool) -> str:
-    """Return in words how the packing, encoding or layout of a file differs from what a task reads.
+    """Return a description of how the packing, encoding or layout of a file differs from what a task expects.
 
     An example is "the file is in UTF-16, and the file is a JSON list, where an object a line is expected". `has_lines`
-    says that the task expects an object on each line. The text is empty if nothing differs.
+    is true if the task expects an object on each line. The description is empty if nothing differs.
     """
     packing_in_words = text.diagnosis
     layout_in_words = values.diagnosis
@@ -308,7 +309,7 @@ def _describe_layout(values: Values) -> str:
 
 
 def _read_lines(text: str, opening_code: str) -> Values | None:
-    """Return the values of a file with a JSON value on each line; None for another layout.
+    """Return the values of a file with a JSON value on each line, or None if the file has another layout.
 
     A file with a list on its only line counts as one JSON value, so that it has another layout. `opening_code` is the
     Python expression that opens the file.
@@ -329,7 +330,7 @@ def _read_lines(text: str, opening_code: str) -> Values | None:
 
 
 def _read_document(text: str, opening_code: str) -> Values | None:
-    """Return the value of a file that is one JSON value; None for another layout.
+    """Return the value of a file that is a single JSON value, or None if the file has another layout.
 
     `opening_code` is the Python expression that opens the file.
     """
@@ -340,7 +341,7 @@ def _read_document(text: str, opening_code: str) -> Values | None:
 
 
 def _read_pretty_printed(text: str, opening_code: str) -> Values | None:
-    """Return the values of a file with JSON objects that take several lines each; None for another layout.
+    """Return the values of a file with JSON objects of several lines each, or None if the file has another layout.
 
     `opening_code` is the Python expression that opens the file.
     """
@@ -373,7 +374,7 @@ def _read_with_heading(text: str, opening_code: str) -> Values | None:
 
 
 def _read_literals(text: str, opening_code: str) -> Values | None:
-    """Return the values of a file that was written with `print`, such as {'id': 1}; None for another layout.
+    """Return the values of a file written with `print`, such as {'id': 1}, or None if the file has another layout.
 
     The file has one value, or a value on each line. `opening_code` is the Python expression that opens the file.
     """
@@ -398,7 +399,7 @@ _UNUSUAL_LAYOUTS: Final[tuple[Layout, ...]] = (_read_pretty_printed, _read_with_
 
 
 def _parse_all(texts: Sequence[str]) -> list[Any] | None:
-    """Return the JSON value of each text; None if one of them is no JSON."""
+    """Return the JSON value of each text, or None if one of the texts is not JSON."""
     try:
         return [json.loads(text) for text in texts]
     except (ValueError, RecursionError):
@@ -421,7 +422,7 @@ def converted_name(file: str, *, has_lines: bool) -> str:
 
 
 def conversion_advice(file: str, values: Values, new_value_code: str, *, has_lines: bool) -> str:
-    """Return the advice to convert a file with a Python command, which the advice contains.
+    """Return the advice to convert a file, which includes a Python command for this purpose.
 
     The command reads the file, changes its value and writes a new file. `new_value_code` is the Python expression for
     the new value, in which the variable `R` is the value of the file, such as `R["data"]`. `has_lines` says that the

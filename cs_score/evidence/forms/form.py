@@ -34,9 +34,9 @@ class Files(Record):
     can_score: CanScore
 
     def action_to_score_as(self, task: str, **options: Any) -> str | None:
-        """Return what to do to score the files as another task: "write cs-score claims --gold ...".
+        """Return the advice to score the files as another task: "write cs-score claims --gold ...".
 
-        Return None if that task would refuse the files, too. `options` are options of the task, such as
+        Return None if that task would also refuse the files. `options` are options of the task, such as
         `any_order=True`.
         """
         if self.predictions is None or not self.can_score(task, self.gold, self.predictions, **options):

@@ -29,10 +29,10 @@ _ID_KEYS: Final = ("_id", "id")
 
 
 def recognise_predictions(value: object) -> tuple[str, dict[str, dict[Any, Any]]] | None:
-    """Return in words which form a file of predictions has, and the predictions as an object that the task reads.
+    """Return a description of the form of a predictions file, and the predictions as an object that the task can read.
 
-    The task reads {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. `value` is the JSON value of the file: an
-    object with a prediction for each question id, or a list of predictions that have a key `_id` or `id`, or a single
+    The task reads {"answer": {"q1": "Paris"}, "sp": {"q1": [["France", 0]]}}. `value` is the JSON value of the file. It
+    may be an object with a prediction for each question id, a list of predictions with a key `_id` or `id`, or a single
     prediction of this kind. Return None for any other value.
     """
     form_in_words = "an object with id, answer and facts for each question"
@@ -68,9 +68,9 @@ def _separate_answers_and_facts(prediction_by_id: Mapping[Any, dict[str, Any]]) 
 
 
 def _index_by_id(objects: object) -> dict[Any, Any] | None:
-    """Return the objects of a list by their ids, which they have under the key `_id` or `id`.
+    """Return the objects of a list by their ids, which are the values of the key `_id` or `id`.
 
-    Return None for anything but a list of objects, and if an object has no id or the same id as another object.
+    Return None if the value is not a list of objects, or if an object has no id or the same id as another object.
     """
     if not isinstance(objects, list):
         return None
@@ -84,7 +84,7 @@ def _index_by_id(objects: object) -> dict[Any, Any] | None:
 
 
 def _id_of(value: object) -> str | int | None:
-    """Return the id that an object has under the key `_id` or `id`; None for anything but an object with an id."""
+    """Return the id of an object, which is the value of `_id` or `id`, or None if this is not an object with an id."""
     if not isinstance(value, dict):
         return None
     possible_ids = [value[key] for key in _ID_KEYS if isinstance(value.get(key), (str, int))]
@@ -104,7 +104,7 @@ def _is_prediction(value: object) -> bool:
 
 
 def questions_of_data_set(rows: list[Any]) -> list[Any] | None:
-    """Return the rows of the Hugging Face data set as questions of the corpus, which is the form of gold.
+    """Return rows of the Hugging Face data set as questions in the form of the corpus, which gold must have.
 
     Return None if a value is not a question with an id, an answer and supporting facts.
     """
@@ -143,7 +143,7 @@ def _has_lists_of_equal_length(facts: Mapping[str, Any]) -> bool:
 
 
 def find_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a refused file with this JSON value of any type; `files` tells whether this is gold."""
+    """Return the remedy for a refused file, given its JSON value (of any type); `files` tells whether it is gold."""
     if files.gold_is_refused:
         return _find_gold_remedy(value, files)
     return _find_predictions_remedy(value, files)
@@ -160,7 +160,7 @@ def _find_gold_remedy(value: Any, files: Files) -> Remedy:
 
 
 def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy | None:
-    """Return the remedy for an object where gold should be a list; None if its form is not recognised."""
+    """Return the remedy for an object where gold should be a list, or None if its form is not recognised."""
     if all(_has_answer_and_facts(question) for question in value.values()):
         # Each question `q` gets its id `i` under the key "_id".
         expression = '[{**q, "_id": i} for i, q in R.items()]'
@@ -175,9 +175,10 @@ def _find_remedy_for_gold_object(value: dict[Any, Any], files: Files) -> Remedy 
 
 
 def _find_remedy_for_gold_list(questions: list[Any]) -> Remedy | None:
-    """Return the remedy for a list that should be gold; None if the form of its values is not recognised.
+    """Return the remedy for a list that should be gold, or None if the form of its values is not recognised.
 
-    It is `NO_CHANGE` if all values are questions of gold: the task refuses the file for another reason.
+    The remedy is `NO_CHANGE` if all values are questions of gold. In this case, the task refused the file for another
+    reason.
     """
     if all(_is_question(question) for question in questions):
         return NO_CHANGE

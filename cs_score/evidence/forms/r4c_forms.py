@@ -40,7 +40,7 @@ class InstancesById(NamedTuple):
 
 
 def find_remedy(value: Any, files: Files) -> Remedy:
-    """Return the remedy for a refused file with this JSON value of any type; `files` tells whether this is gold."""
+    """Return the remedy for a refused file, given its JSON value (of any type); `files` tells whether it is gold."""
     if files.gold_is_refused:
         return _find_gold_remedy(value, files)
     return _find_predictions_remedy(value)
@@ -73,7 +73,7 @@ def _find_gold_change(instances: InstancesById) -> FormChange | None:
     if not steps:
         return None
     if all(_is_step(step) for step in steps):
-        # Gold should be an object by instance id, as the whole file.
+        # In gold, the whole file should be an object by instance id.
         diagnosis = "" if instances.is_whole_file else "the file has an object for each instance"
         return FormChange(instances.expression, diagnosis)
     if all(_is_fact(step) for step in steps):
@@ -120,7 +120,7 @@ def _are_lists(values: Collection[object]) -> bool:
 def _find_predictions_change(instances: InstancesById, *, has_instances_below_key: bool) -> FormChange | None:
     """Return the change that turns a file with the predicted derivation of each instance into predictions.
 
-    `has_instances_below_key` says that the derivations are below the key "re", as they should be. Return None if the
+    `has_instances_below_key` is true if the derivations are below the key "re", as they should be. Return None if the
     form of the steps is not recognised.
     """
     steps: list[Any] = []
@@ -140,9 +140,9 @@ def _find_predictions_change(instances: InstancesById, *, has_instances_below_ke
 
 
 def _find_instances(value: Any) -> InstancesById | None:
-    """Return the derivations in the JSON value of a file by instance id; None for any other value.
+    """Return the derivations in the JSON value of a file by instance id, or None if the value has none of these forms.
 
-    The value is an object by id ({"q1": [...]}), a list of objects with an id and derivations ([{"id": "q1", "re":
+    The value may be an object by id ({"q1": [...]}), a list of objects with an id and derivations ([{"id": "q1", "re":
     [...]}]), or a list of objects by id ([{"q1": [...]}, {"q2": [...]}]).
     """
     if isinstance(value, dict):
@@ -159,10 +159,10 @@ def _find_instances(value: Any) -> InstancesById | None:
 
 
 def _index_instances(instances: list[dict[str, Any]], id_key: str, derivation_key: str) -> InstancesById | None:
-    """Return the derivations of a list of instances by id, with the Python expression that makes this dictionary.
+    """Return the derivations of a list of instances by id, with the Python expression that creates this dictionary.
 
-    `id_key` is the key under which an instance has its id, and `derivation_key` the key of its derivations. An example
-    of the expression is '{c["id"]: c["re"] for c in R}'. Return None if an instance lacks one of the two keys.
+    `id_key` is the key of the id in an instance, and `derivation_key` is the key of its derivations. An example of the
+    expression is '{c["id"]: c["re"] for c in R}'. Return None if an instance lacks one of the two keys.
     """
     derivations = {}
     for instance in instances:

@@ -19,7 +19,7 @@ WANTED_PREDICTIONS: Final = (
 
 
 def find_remedy(line_values: Any, files: Files) -> Remedy:
-    """Return the remedy for a refused file with these JSON values of any type on its lines.
+    """Return the remedy for a refused file, given the JSON values (of any type) on its lines.
 
     `files` tells whether this is gold or predictions.
     """
@@ -32,7 +32,8 @@ def find_remedy(line_values: Any, files: Files) -> Remedy:
 def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
     """Return the remedy for a file with these lines that should be gold.
 
-    It is `NO_CHANGE` if the lines have the form of gold: the task refuses the file for another reason.
+    The remedy is `NO_CHANGE` if the lines have the form of gold. In this case, the task refused the file for another
+    reason.
     """
     remedy = claim_lines.find_gold_remedy(line_values)
     if remedy is not None:
@@ -45,7 +46,8 @@ def _find_gold_remedy(line_values: list[dict[str, Any]]) -> Remedy:
 def _find_predictions_remedy(line_values: list[dict[str, Any]], files: Files) -> Remedy:
     """Return the remedy for a refused file of predictions with these lines.
 
-    The remedy is `NO_CHANGE` if the lines have the form of predictions: the task refuses the file for another reason.
+    The remedy is `NO_CHANGE` if the lines have the form of predictions. In this case, the task refused the file for
+    another reason.
     """
     document_values = evidence_values(line_values)
     # {"id": 1, "evidence": {"11": {"label": "SUPPORT", "sentences": [2]}}}
@@ -87,10 +89,11 @@ def _find_remedy_for_other_task(line_values: list[dict[str, Any]], files: Files)
 
 
 def _find_remedy_for_lists(values: list[Any], files: Files) -> Remedy:
-    """Return the remedy for predictions that have a list for each document, which is the form of the claims task.
+    """Return the remedy for predictions with a list for each document, which is the form of the claims task.
 
-    `values` are the JSON values of all documents of all lines. The remedy is the advice to use that task, or the
-    change to entries without lists. If neither is possible, it is the advice to follow the example of the right form.
+    `values` are the JSON values of all documents of all lines. The remedy is the advice to use that task, or else a
+    change that replaces the lists with entries. If neither is possible, the remedy is the advice to follow the example
+    of the right form.
     """
     example_as_advice = Advice("the evidence of each document is a list", WANTED_PREDICTIONS)
     if not are_lists_of_entries(values):
@@ -100,7 +103,7 @@ def _find_remedy_for_lists(values: list[Any], files: Files) -> Remedy:
     if action is not None:
         return Advice(diagnosis, action)
     if all(len(entries) == 1 for entries in values):
-        # In each claim `c`, every document `d` gets the only entry of its list `e` in place of the list.
+        # In each claim `c`, the list `e` of every document `d` is replaced by its only entry.
         expression = '[{**c, "evidence": {d: e[0] for d, e in (c["evidence"] or {}).items()}} for c in R]'
         return FormChange(expression, diagnosis)
     return example_as_advice

@@ -35,10 +35,11 @@ def find_remedy(stage: str, line_values: Any, files: Files) -> Remedy:
 
 
 def _find_predictions_remedy(stage: str, line_values: Sequence[dict[str, Any]], files: Files) -> Remedy | None:
-    """Return the remedy for the lines of predictions that a stage refuses; None if their form is not recognised.
+    """Return the remedy for lines of predictions that a stage refuses, or None if their form is not recognised.
 
-    Lines in the form of another stage get the advice to score that stage. For lines in the form of the stage itself or
-    of the leaderboard the remedy is `NO_CHANGE`: the stage refuses them for another reason than their form.
+    For lines in the form of another stage, the remedy is the advice to score that stage. For lines in the form of the
+    stage itself or of the leaderboard, it is `NO_CHANGE`, because the stage refused them for a reason other than their
+    form.
     """
     if claim_lines.stage_of(line_values[0]) != stage:
         advice = claim_lines.find_stage_advice(line_values, files, "this is the file of another stage")

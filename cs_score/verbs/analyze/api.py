@@ -35,17 +35,17 @@ def analyze(
     clusters: ClustersArgument = None,
     force: bool = False,
 ) -> Analysis:
-    """Return an analysis of why a result has its score under `measure`, by default the one that ranks leaderboards.
+    """Return an analysis of a result's score under `measure`, by default the measure that ranks leaderboards.
 
-    `top` is the number of mistakes to list, by default all. The other arguments are for Cold Start runs only. `policy`
-    replaces that of the result: `kb`, `sf` or a Policy. `also_policy` are further policies, by name or with their
-    Policy; their scores are given beside those under the published policies. `by` are groups that are crossed
-    (`slot,language`). `run` chooses one of several runs. With `bootstrap`, the number of resamples, scores and groups
-    have bootstrap intervals; `seed`, `confidence` (a percentage), `interval` (`percentile` or `bca`) and `clusters` are
-    as in `compare`. More than 100,000 resamples are drawn only with `force`.
+    `top` is the number of mistakes to list; by default, all mistakes are listed. The other arguments are for Cold Start
+    runs only. `policy` replaces the policy of the result: `kb`, `sf` or a Policy. `also_policy` are further policies,
+    by name or with their Policy; their scores are given in addition to those under the published policies. `by` names
+    groups that are crossed (`slot,language`). `run` chooses one of several runs. If `bootstrap`, the number of
+    resamples, is given, scores and groups have bootstrap intervals. `seed`, `confidence` (a percentage), `interval`
+    (`percentile` or `bca`) and `clusters` are used as in `compare`. `force` allows more than 100,000 resamples.
 
-    Raises UsageError for impossible arguments and for a result that was loaded from JSON, InputError if the run has no
-    score by the measure.
+    Raises UsageError for impossible arguments and for a result that was loaded from JSON. Raises InputError if the run
+    has no score by the measure.
     """
     check_at_least_one("top", top)
     task = task_of("analyze", [result])
@@ -59,8 +59,8 @@ def analyze(
     if policy is not None:
         result = result.rescore(policy)
     scored = result._for_analysis("analyze", run)
-    # A further policy takes each switch that it does not mention from the policy of this result, and from its limits on
-    # how many justifications of an answer (lines that support it) count.
+    # Switches that a further policy does not mention are taken from the policy of this result. The limits on
+    # justifications (the number of supporting lines that count for an answer) are taken from it, too.
     gold = scored.run.gold
     options_of_result = replace(gold.options, policy=scored.policy, justifications=scored.run.limits)
     policies = read_policies(policy_words(also_policy), options_of_result, scored.policy.texts())

@@ -75,15 +75,15 @@ def analyze(task_name: str, command_line: CommandLine) -> int:
 def analyze_inputs(task: Task, command_line: CommandLine, inputs: Runs | Predictions, *, is_whole: bool) -> Any:
     """Score one run, or the predictions of one system, and return the analysis of its scores.
 
-    The analysis is the document printed by `analyze`: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole` it is
-    complete; otherwise it has only the parts for one screen. First the tables of an earlier call are removed from the
-    folder of -o. Raises UsageError for wrong options, and InputError for wrong files.
+    The analysis is the document printed by `analyze`: `RunAnalysis` or `EvidenceAnalysis`. With `is_whole`, it is
+    complete; otherwise, it has only the parts for one screen. The tables of an earlier call are removed from the folder
+    of -o first. Raises UsageError for wrong options, and InputError for wrong files.
     """
     # All faults of the command line are reported before anything is scored.
     mistake_count = read_top(command_line)
     measure = task.measure_of(command_line.get("--measure"))
     analysis_arguments = inputs.analysis_arguments  # `policies`, and for runs also `by` and `resampling`
-    # A terminal shows `analysing 40 %`. For runs each step of the analysis passes an activity of its own instead.
+    # A terminal shows `analysing 40 %`. For runs, each step of the analysis shows its own activity instead.
     progress = with_percentage if task.name == COLD_START else with_analysis_percentage
     remove_earlier_tables(command_line, view_of_analyses(task))
     result = inputs.score_single()

@@ -133,12 +133,12 @@ class _PoolIndex:
 
 
 def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMisses]:
-    """Return how many wrong lines of each category are near to answers of the pool.
+    """Return how many wrong lines of each category are near answers of the pool.
 
-    A line is near to an answer if both have the same place or the same value. `rows` are the rows of the score table;
-    each has the lines that it counts, and the unit of its query. The category with the most lines comes first. Two
-    sorts of lines are not counted: lines with the label RIGHT under the policy, and lines of the category CORRECT,
-    which a policy may count as wrong.
+    A line is near an answer if both have the same place or the same value. `rows` are the rows of the score table; each
+    row has the lines that it counts and the unit of its query. The category with the most lines comes first. Two kinds
+    of lines are not counted: those with the label RIGHT under the policy, and those of the category CORRECT, even if
+    the policy counts them as wrong.
     """
     rows_by_unit: dict[str, list[CountedRow]] = defaultdict(list)
     for row in rows:
@@ -153,7 +153,7 @@ def _near_misses(scored: AnalysedRun, rows: Iterable[CountedRow]) -> list[NearMi
 
 
 def _wrong_lines(rows: Iterable[CountedRow]) -> Iterator[tuple[str, Response]]:
-    """Yield the category and the response of each line in some rows, without right lines and correct lines.
+    """Yield the category and the response of each line in the rows, except for right lines and correct lines.
 
     A right line has the label RIGHT under the policy. A correct line was assessed as correct: its category is CORRECT,
     but the policy may count it as wrong, for example as redundant.
@@ -174,9 +174,9 @@ class _PoolOfUnit(NamedTuple):
 
 
 def _pool_of_unit(scored: AnalysedRun, unit: UnitResult) -> _PoolOfUnit:
-    """Return two indexes of the answers of the pool to the queries of a unit: of all answers, and of the accepted ones.
+    """Return two indexes of the pool's answers to the queries of a unit: one of all answers, one of accepted answers.
 
-    Answers to the follow-on queries of these queries are among them, as they have the same base id.
+    Answers to follow-on queries are included, because these have the same base id as the queries of the unit.
     """
     assessments: list[Assessment] = []
     for result in unit.queries:
@@ -197,9 +197,9 @@ class _NearMissCounter:
         self._same_value_accepted_count = 0
 
     def add(self, line: Response, pool: _PoolOfUnit) -> None:
-        """Count a line, and whether it is near to an answer of the pool or even to an accepted one.
+        """Count a line, and whether it is near an answer of the pool and near an accepted answer.
 
-        It is near to an answer with the same place but another value, or with the same value but another place.
+        A line is near an answer that has the same place but a different value, or the same value at a different place.
         """
         _, value, place = line.answer
         answer = _PoolAnswer(hop=line.query.level, value=value, place=place)

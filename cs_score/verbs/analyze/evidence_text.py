@@ -68,9 +68,9 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
 
     A layout may be for files only (not `for_people`), or for texts only (not `is_file`).
     """
-    # Only tasks with judged answers have scores under other assessments and under other policies.
+    # Only tasks with judged answers have scores under other assessments or other policies.
     layouts_of_other_scores = (_SCENARIOS, _POLICIES) if mode.has_policies else ()
-    costliest = costliest_layout(mode, _count_mistakes)  # its note says how many mistakes it does not list
+    costliest = costliest_layout(mode, _count_mistakes)  # its note says how many mistakes are not listed
     return (*layouts_of_other_scores, _BUDGET, costliest, mistakes_layout(mode), _groups_layout(mode), _CONFUSIONS)
 
 
@@ -90,7 +90,7 @@ def _groups_layout(mode: Mode) -> Layout:
     statistics = [count_column(statistic) for statistic in mode.columns]
     return Layout(
         name="groups",
-        title="By %:",  # each dimension has a table of its own, with its name in place of %
+        title="By %:",  # each dimension has its own table, with its name in place of %
         columns=(
             *columns("dimension", "group"),
             Column("units", f"{mode.unit}s"),
@@ -109,7 +109,7 @@ def _group_rows(analysis: EvidenceAnalysis) -> Iterator[Mapping[str, Any]]:
         for group in groups:
             row: dict[str, Any] = {"dimension": dimension, **asdict(group)}
             score_by_measure = row.pop("scores")
-            row["score"] = score_by_measure.get(analysis.measure)  # the printed table has no column for it; pages do
+            row["score"] = score_by_measure.get(analysis.measure)  # only pages have a column for it
             for statistic, count in row.pop("counts").items():
                 row[count_column(statistic)] = count
             yield row
@@ -118,9 +118,9 @@ def _group_rows(analysis: EvidenceAnalysis) -> Iterator[Mapping[str, Any]]:
 def text_of(mode: Mode, analysis: EvidenceAnalysis, terminal_width: int | None, top: int | None = None) -> str:
     """Return the text of an analysis.
 
-    With `top` it has every table, each with at most `top` rows. Without `top` it has only the first screen, of
-    at most 40 lines and 80 columns, even if the terminal is wider. Complete tables fit `terminal_width`; it is None if
-    there is no terminal, and then cells are not shortened.
+    With `top`, the text has all tables, each with at most `top` rows, and the tables fit `terminal_width`. If there is
+    no terminal, `terminal_width` is None, and cells are not shortened. Without `top`, the text has only the first
+    screen of at most 40 lines and 80 columns, even if the terminal is wider.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
     lines = [_score_line(mode, analysis), *writer.introduction_lines(analysis)]

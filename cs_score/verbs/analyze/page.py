@@ -1,7 +1,7 @@
-"""The page of an analysis of one run, and its charts by kind. The analysis (`document`) says what each mistake
-costs: how much a score would gain if the mistake were corrected. A page is made of sections, and these of blocks:
-facts, charts, tables and texts. An expandable entry is an explanation, such as that of a line, which opens below the
-cell of a table.
+"""The page of an analysis of one run, and its charts by kind. The analysis (`document`) says what each mistake costs:
+how much a score would gain if the mistake were corrected. A page consists of sections, and a section consists of
+blocks: facts, charts, tables and texts. An expandable entry is an explanation, such as that of a line, that opens below
+the cell of a table.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class AnalysisPage(PageMaker):
 
     @cached_property
     def expandable_entries(self) -> ExpandableEntries:
-        """The explanations of lines, queries and units, each of which opens below a cell with its key."""
+        """The explanations of lines, queries and units. Each opens below a cell with its key."""
         return openings.expandable_entries_of(self.document)
 
     def page(self) -> Page:
@@ -182,10 +182,10 @@ class AnalysisPage(PageMaker):
     # ---- Scores
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a contradiction for each explanation with a reference to a text missing in the document.
+        """Yield a contradiction for each explanation that refers to a text that the document does not have.
 
-        Lines, queries, classes and units are explained in steps. A step is the position of its text in the list `texts`
-        of the document.
+        Lines, queries, classes and units are explained in steps. A step is a position in the list `texts` of the
+        document.
         """
         explanations = self.document.explanations
         if not explanations:
@@ -199,7 +199,7 @@ class AnalysisPage(PageMaker):
                     yield Contradiction(place, f"there is no text {last_text}")
 
     def _scores_section(self) -> Section:
-        """Return the section of the chosen measure's score, the headline measures and the signature."""
+        """Return the section with the score of the chosen measure, the headline measures and the signature."""
         analysis = self.document
         main_score = self._score_fact(self.measure, analysis.score)
         blocks: list[Block] = [Facts([main_score], is_main=True)]
@@ -208,8 +208,8 @@ class AnalysisPage(PageMaker):
         elif analysis.scenarios.unassessed:
             blocks.append(self._scenario_facts())
         blocks += [self._headline_facts(), Code([analysis.signature])]
-        # The reasons why measures are undefined. Older documents of runs lack the field. In evidence tasks the blocks
-        # above the scores have named each undefined measure already.
+        # These are the reasons why measures are undefined. Older documents of runs do not have this field. In evidence
+        # tasks, the blocks above the scores have already named each undefined measure.
         reason_by_measure = getattr(analysis, "undefined", None) or {}
         blocks += [f"Undefined for this run: {sentence}." for sentence in undefined_sentences(reason_by_measure)]
         return Section("scores", "Scores", blocks)
@@ -243,9 +243,9 @@ class AnalysisPage(PageMaker):
         return blocks
 
     def _every_score_section(self) -> Section:
-        """Return the section with the table of all scores: a row for each measure, a column for each hop.
+        """Return the section with the table of all scores, which has a row for each measure and a column for each hop.
 
-        `SF-ALL-Micro-F1@1` is in the row `SF-ALL-Micro-F1` and the column of hop 1.
+        The score `SF-ALL-Micro-F1@1` is in the row `SF-ALL-Micro-F1` and the column of hop 1.
         """
         row_by_measure: dict[str, dict[str, Any]] = {}
         hops: set[str] = set()
@@ -279,7 +279,7 @@ class AnalysisPage(PageMaker):
     # ---- Error budget
 
     def _budget_section(self) -> Section:
-        """Return the section of the error budget: both charts, and the table, whose counts lead to the mistakes."""
+        """Return the section of the error budget: two charts, and a table whose counts are links to the mistakes."""
         about = (
             "Each kind of mistakes corrected alone, and cumulated with those above it. Gains are exact: they are what "
             "the scorer would print. Those of several kinds do not add up."
@@ -288,7 +288,8 @@ class AnalysisPage(PageMaker):
         blocks: list[Block] = [about, charts_side_by_side(self.gain_charts(), self.step_charts())]
         blocks += tables_of_document(layout, self.document, is_small=True)
         missed_classes = self.document.budget[-1]  # the last kind of mistakes
-        # Only rows of Cold Start count the missed classes that no answer of the pool could find (`unreachable`).
+        # Only rows of Cold Start count the missed classes that cannot be found with any answer of the pool
+        # (`unreachable`).
         if getattr(missed_classes, "unreachable", None):
             blocks.append(_unreachable_facts(missed_classes))
         if self.is_cold_start:
@@ -303,7 +304,7 @@ class AnalysisPage(PageMaker):
     def _link_to_mistakes(self, kind: str) -> ChartTarget:
         """Return the target of a link to the mistakes of a kind, such as "missed class".
 
-        The link leads to the table of mistakes and filters it by the column with the kind.
+        The link opens the table of mistakes, filtered by the column with the kind.
         """
         if self.is_cold_start:
             return ChartTarget("mistakes", "category", kind.upper())
@@ -313,7 +314,7 @@ class AnalysisPage(PageMaker):
         """Return the bar of a kind of mistakes in the chart of the error budget.
 
         The bar runs from `start` to `end`, which are scores or gains. It is a link to these mistakes if there are any.
-        `row` is the row of the error budget, `note` the text beside the bar.
+        `row` is the row of the error budget, and `note` is the text next to the bar.
         """
         target = self._link_to_mistakes(row.kind) if row.count else None
         return Bar(f"{row.kind} ({row.count})", start, end, note, target)
@@ -356,8 +357,8 @@ class AnalysisPage(PageMaker):
     def _group_layout(self) -> Layout:
         """Return the layout of the groups on the page, with their rows in the order of the dimensions.
 
-        The columns of the printed table come first, then the others; columns that only the JSON has are left out.
-        Groups of evidence tasks also have a column with their score.
+        The columns of the printed table come first, then the others; columns that only the JSON document has are left
+        out. In evidence tasks, there is also a column with the scores of the groups.
         """
         layout = self.layouts["groups"]
         if not self.is_cold_start:
@@ -400,7 +401,7 @@ class AnalysisPage(PageMaker):
         """Return the row of a group in a chart: its precision, recall and F1, with the interval of F1.
 
         `group` is a Group of a run or an EvidenceGroup of predictions. If it has none of these scores, its score by the
-        analysed measure is drawn; only evidence tasks give such scores.
+        analysed measure is drawn instead; only groups of evidence tasks have this score.
         """
         name = group.group
         scores = {}
@@ -418,8 +419,8 @@ class AnalysisPage(PageMaker):
     def _confusions_section(self) -> Section:
         """Return the section of confusions.
 
-        In evidence tasks, its charts and tables count labels of gold and predicted labels. For Cold Start runs they
-        count lines by category, wrong values, and wrong lines near to answers of the pool.
+        In evidence tasks, its charts and tables count gold labels and predicted labels. For Cold Start runs, they count
+        lines by category, wrong values, and wrong lines that are near answers of the pool.
         """
         about = "How often each label of gold met each predicted one; none where there was no such label."
         if self.is_cold_start:
@@ -438,9 +439,9 @@ class AnalysisPage(PageMaker):
     def confusion_charts(self) -> Iterator[Drawing]:
         """Yield charts of shares.
 
-        For Cold Start there is one chart: which share of the lines of a slot are of each category. For an evidence task
-        there is a chart for each part of a prediction with labels: which share of a gold label's occurrences was
-        predicted as each label.
+        For Cold Start, there is one chart, which shows the share of each category in the lines of a slot. For an
+        evidence task, there is a chart for each part of a prediction that has labels. For each gold label, it shows the
+        shares in which it was predicted as each label.
         """
         if self.is_cold_start:
             counts = [_Count(row.slot, row.category, row.count) for row in self.document.confusions.slots]
@@ -476,7 +477,7 @@ class AnalysisPage(PageMaker):
         return Section("confidence", "Confidence", blocks)
 
     def _confidence_facts(self) -> Facts:
-        """Return the threshold of confidence with the greatest gain, if any gains, and the numbers of reliability."""
+        """Return the threshold of confidence with the greatest gain (if any) and the numbers of reliability."""
         facts = []
         best = self.document.best
         if best is not None:
@@ -488,10 +489,10 @@ class AnalysisPage(PageMaker):
         return Facts(facts)
 
     def threshold_charts(self) -> Iterator[Drawing]:
-        """Yield the chart of precision, recall and F1 of the run without the lines below each threshold.
+        """Yield the chart of precision, recall and F1 of the run when the lines below each threshold are left out.
 
-        A threshold is a confidence. The best one is marked in the chart, with its gain over the whole run. There is no
-        chart for evidence tasks, whose analyses have no thresholds.
+        A threshold is a confidence. The best threshold is marked in the chart, with its gain over the whole run.
+        Analyses of evidence tasks do not have thresholds, so there is no chart for them.
         """
         rows = getattr(self.document, "sweep", ())
         if not rows:
@@ -573,7 +574,7 @@ class AnalysisPage(PageMaker):
         """Return the layout of the table of mistakes with their gains, for predictions of an evidence task.
 
         The gain of a mistake is what its correction adds to the score. The column `part` says where in the prediction
-        the mistake is, and `effects` how its correction changes each measure.
+        the mistake is, and the column `effects` says how its correction changes each measure.
         """
         make_cell_by_key = {"unit": self._unit_cell, "effects": self._effects_cell}
         shown = ("gain", "kind", "unit", "part", "predicted", "gold", "effects")
@@ -582,7 +583,7 @@ class AnalysisPage(PageMaker):
     def _effects_cell(self, _: Mapping[str, Any], row_number: int) -> Cell | None:
         """Return a cell that unfolds the effects of correcting a mistake on all measures.
 
-        Mistakes far down the list have no such cell: the page would become too large.
+        Returns None for mistakes far down the list, because the page would become too large.
         """
         if row_number >= MOST_DETAILS:
             return None
@@ -606,7 +607,7 @@ class AnalysisPage(PageMaker):
     # ---- Units
 
     def _units_section(self) -> Section:
-        """Return the section of all units that are explained or have mistakes, the costliest first."""
+        """Return the section of all units that are explained or that have mistakes, with the costliest units first."""
         noun = unit_noun(self.document.task)
         title = "Queries" if noun == "query" else f"{noun}s".capitalize()
         headings = {"unit": title_case(noun), **_QUERY_HEADINGS, "mistakes": "Mistakes", "largest": "Largest gain"}
@@ -615,9 +616,9 @@ class AnalysisPage(PageMaker):
         return Section("queries", title, [self._sentences_on_units(noun, title), *unit_tables])
 
     def _sentences_on_units(self, noun: str, plural: str) -> str:
-        """Return the sentences above the table of units: how it is sorted, what a click unfolds, what is left out.
+        """Return the sentences above the table of units: on its order, what a click shows, and what is left out.
 
-        `noun` is the word for a unit, such as "query", and `plural` the word for all of them, such as "Queries".
+        `noun` is the word for a unit, such as "query", and `plural` is the word for several units, such as "Queries".
         """
         about = f"{plural} with what correcting the costliest mistake of each would gain, the costliest first."
         has_explanations = bool(self.expandable_entries.entry_by_key)
@@ -629,9 +630,9 @@ class AnalysisPage(PageMaker):
         return about
 
     def _unit_rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the table of units, the costliest first; units without mistakes come at the end.
+        """Return the rows of the table of units. The costliest units come first, and units without mistakes come last.
 
-        The units of Cold Start are queries, which have further cells.
+        The units of Cold Start are queries; their rows have further cells.
         """
         mistakes_by_unit = _mistakes_by_unit(self.document.mistakes[:MOST_ROWS])
         # Explanations of a run have `queries`, those of predictions have `units`, and a short analysis has neither.
@@ -666,7 +667,7 @@ class AnalysisPage(PageMaker):
     # ---- Scenarios, policies, problems
 
     def _scenarios_section(self) -> Section:
-        """Return the section of the scenarios for unassessed answers, with the lines of these answers.
+        """Return the section of the scenarios for unassessed answers, including the lines with these answers.
 
         Answers without an assessment count as wrong. A scenario scores the run again as if they had been assessed.
         """
@@ -681,7 +682,7 @@ class AnalysisPage(PageMaker):
         return Section("scenarios", "What was not assessed", blocks)
 
     def _policies_section(self) -> Section:
-        """Return the section of the policies with their switches, and of the scores of the run under each policy."""
+        """Return the section with the switches of each policy and the scores of the run under each policy."""
         switches = ("right", "wrong", "ignore", "justifications")
         rows = []
         for policy in self.document.policies:
@@ -689,14 +690,14 @@ class AnalysisPage(PageMaker):
             for switch in switches:
                 row[switch] = policy.policy.get(switch)
             rows.append(row)
-        # A column with an empty heading shows its key; all columns do so here.
+        # A column with an empty heading shows its key. All columns have empty headings here.
         headings = dict.fromkeys(["policy", *switches], "")
         blocks: list[Block] = list(table_of_rows("policy", "Policies", rows, headings, is_small=True))
         blocks += tables_of_document(self.layouts["policies"], self.document, "policy", is_small=True)
         return Section("policies", "Policies", blocks)
 
     def _problems_section(self) -> Section:
-        """Return the section of the problems of the input: a table with a row for each code, or the word "None."."""
+        """Return the section of the problems of the input: a table with a row for each code, or the text "None."."""
         rows = [asdict(problem) for problem in self.document.problems]
         # A column without a heading shows its key: "Code".
         headings = {"code": "", "severity": "", "count": "", "message": "First message"}
@@ -722,7 +723,7 @@ def _column_of_hop(hop: str) -> str:
 def _hop_headings(hops: set[str]) -> dict[str, str]:
     """Return the headings of the columns with the scores of hops: {"all": "All hops", "hop1": "Hop 1", ...}.
 
-    The hop `""` means all hops; it is always among the hops. If it is the only one, its heading is "Score".
+    The hop `""` means all hops, and is always among `hops`. If it is the only hop, its heading is "Score".
     """
     if len(hops) < 2:
         return {"all": "Score"}
@@ -742,7 +743,7 @@ def _groups_to_draw(groups: Sequence[Any]) -> list[Any]:
 def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Drawing:
     """Return the chart of the scores of groups of a dimension, such as "slot".
 
-    With `is_part` the `rows` are only some of the groups; then the description of the chart says so.
+    With `is_part`, the `rows` are only some of the groups, and the description of the chart says so.
     """
     dimension_words = words(dimension)  # "ldc_query" -> "ldc query"
     caption = Caption(
@@ -759,7 +760,7 @@ def _group_chart(dimension: str, rows: Sequence[Dots], *, is_part: bool) -> Draw
 def _threshold_curves(rows: Sequence[Any]) -> dict[str, Curve]:
     """Return the curves of precision, recall and F1 by name: {"Precision": [(threshold, precision), ...], ...}.
 
-    `rows` has the scores at each threshold. Scores that are undefined at a threshold have no point.
+    `rows` has the scores at each threshold. There are no points for undefined scores.
     """
     curves: dict[str, Curve] = {}
     for key, series in _SERIES.items():
@@ -807,10 +808,10 @@ def _added_pool_blocks(scenarios: Scenarios) -> list[Block]:
 
 
 def _unreachable_facts(missed_classes: Any) -> Facts:
-    """Return the number of missed equivalence classes out of reach of every answer, by reason, and the best recall.
+    """Return how many missed equivalence classes no answer can find, by reason, and the best possible recall.
 
-    `missed_classes` is the last row of the error budget. A class is out of reach if, for example, no answer of the pool
-    is in it. The best possible recall is reached if all other classes are found.
+    `missed_classes` is the last row of the error budget. A class cannot be found if, for example, the pool has no
+    answer in it. The best possible recall is the recall of a run that finds all other classes.
     """
     facts = []
     for reason, count in missed_classes.unreachable.items():
@@ -851,7 +852,7 @@ def _share_chart(caption: Caption, counts: Sequence[_Count]) -> Drawing:
 def _shares(
     row: str, total: int, columns: Sequence[str], count_by_cell: Mapping[tuple[str, str], int]
 ) -> list[float | None]:
-    """Return the count in each column of a row as a share of the row's total; None for a column without a count.
+    """Return the count in each column of a row as a share of the row's total, or None if a column has no count.
 
     `count_by_cell` has the count of each pair of row and column.
     """
@@ -863,7 +864,7 @@ def _shares(
 
 
 def _category_cell(row: Mapping[str, Any], _: int) -> object:
-    """Return the category of the line of a mistake; that of a node has none."""
+    """Return the category of the line of a mistake, or "NODE" for a mistake in a node."""
     return row["category"] or "NODE"
 
 
@@ -878,7 +879,7 @@ def _target_cell(row: Mapping[str, Any], _: int) -> object:
 
 
 def _cells_of_query(query: Any) -> dict[str, Any]:
-    """Return the cells that describe a query: its LDC query, entity, slot and hop, and counts of lines and classes.
+    """Return the cells about a query: its LDC query, entity, slot and hop, and its counts of lines and classes.
 
     `query` is the explanation of a query.
     """
@@ -925,9 +926,10 @@ def _correction_of_run(mistake: Any) -> list[tuple[str, str]]:
 
 
 def _correction_of_prediction(mistake: Any) -> list[tuple[str, str]]:
-    """Return how the prediction must be to correct a mistake of an evidence task.
+    """Return the prediction that would correct a mistake of an evidence task.
 
-    The list has one pair: `("prediction", ...)` with the prediction as JSON, or with "left out" if there must be none.
+    The list has one pair, `("prediction", ...)`, with the prediction as JSON, or with "left out" if there must not be a
+    prediction.
     """
     if mistake.prediction is None:
         return [("prediction", "left out")]

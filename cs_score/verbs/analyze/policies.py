@@ -57,7 +57,7 @@ def _measures_to_show(scored: AnalysedRun, measure: Measure) -> list[str]:
 
 
 def _policy_row(scored: AnalysedRun, named_policy: NamedPolicy, measure_names: Sequence[str]) -> PolicyRow:
-    """Return the scores of a run under a policy, by some measures, with the switches of the policy.
+    """Return the scores of a run under a policy by the named measures, with the switches of the policy.
 
     A switch is the text of one of its settings: `{"right": "CORRECT", "wrong": ..., "justifications": "2"}`. If the run
     cannot be scored under the policy, every score is None, and the row has the reason.

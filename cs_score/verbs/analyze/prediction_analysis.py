@@ -1,4 +1,4 @@
-"""The analysis of a result of an evidence task: what each mistake costs, and all else that lies behind the score. A
+"""The analysis of a result of an evidence task: what each mistake costs, and everything else that explains the score. A
 unit of the result is a claim, an instance or a question with its predictions.
 """
 
@@ -62,12 +62,12 @@ def analyze(
     progress: Progress = iter,
     policies: Sequence[str] = (),
 ) -> EvidenceAnalysis:
-    """Return the analysis of a result: mistakes, error budget, groups, confusions, scores under other policies.
+    """Return the analysis of a result: its mistakes, error budget, groups, confusions, and scores under other policies.
 
-    The analysis lists the `top` costliest mistakes, by default all, and explains units in words: the units of these
-    mistakes or, if `top` is None, also all other units. Without `is_whole` it has no explanations, and only as many
-    mistakes as a text shows. `progress` shows how many predictions, and then how many mistakes, are done. `policies`
-    are further policies to score under. Raises UsageError for an unknown measure.
+    The analysis lists the `top` costliest mistakes and explains their units in words. If `top` is None, it lists all
+    mistakes and explains all units. Without `is_whole`, the analysis has no explanations, and if `top` is None, it
+    lists only as many mistakes as a text shows. `progress` shows how many predictions, and then how many mistakes, have
+    been processed. `policies` are further policies to score under. Raises UsageError if the measure is unknown.
     """
     examination = Examination(result, task.measure_for(measure, result))
     budget = examination.budget(progress(examination.entries))

@@ -81,7 +81,7 @@ def reliability_of(scored: AnalysedRun) -> Reliability:
 
 
 def _confidence_order(scored_line: ScoredLine) -> tuple[float, int]:
-    """Return the key by which lines are sorted: the least confident first, equally confident ones in load order."""
+    """Return the key that sorts lines from the least confident; lines of equal confidence stay in load order."""
     return scored_line.line.confidence, scored_line.line.index
 
 
@@ -89,8 +89,8 @@ def reliability(judged_lines: Sequence[Judged]) -> Reliability:
     """Return how well the confidences of lines say whether the lines are right.
 
     The result has bins of lines of similar confidence, and three numbers: the Brier score, the expected calibration
-    error (ECE) and the area under the ROC curve (AUC). The lines come sorted by confidence, those of equal confidence
-    in load order.
+    error (ECE) and the area under the ROC curve (AUC). The lines must be sorted by confidence; lines of equal
+    confidence are in load order.
     """
     if not judged_lines:
         return Reliability(lines=0, bins=[], brier=None, ece=None, auc=None)
@@ -106,7 +106,7 @@ def reliability(judged_lines: Sequence[Judged]) -> Reliability:
 
 
 def _calibration_error(bins: Iterable[Bin], line_count: int) -> float | None:
-    """Return the expected calibration error of lines in bins; None if there are too few lines for it.
+    """Return the expected calibration error of lines in bins, or None if there are too few lines for it.
 
     It is the distance between the mean confidence of a bin and its share of right lines, averaged over all lines.
     """
@@ -121,10 +121,10 @@ def _calibration_error(bins: Iterable[Bin], line_count: int) -> float | None:
 
 
 def _bins_of(judged_lines: Sequence[Judged]) -> list[Bin]:
-    """Return ten bins of lines that are sorted by confidence; their sizes differ by at most one line.
+    """Return ten bins of lines, given the lines sorted by confidence; bin sizes differ by at most one line.
 
-    With N lines in all, bin k (from 1 to 10) ends before the line at position N * k // 10 (from 0). A bin without lines
-    is left out.
+    If there are N lines, bin k (from 1 to 10) ends before the line at position N * k // 10, counted from 0. Empty bins
+    are left out.
     """
     line_count = len(judged_lines)
     bins = []
@@ -147,10 +147,10 @@ def _bin_of(judged_lines: Sequence[Judged]) -> Bin:
 
 
 def _area_under_curve(judged_lines: Sequence[Judged]) -> float | None:
-    """Return the area under the ROC curve of lines sorted by confidence; None if all are right or all are wrong.
+    """Return the area under the ROC curve of lines sorted by confidence, or None if all are right or all are wrong.
 
-    It is the share of pairs of a right and a wrong line in which the right line has the greater confidence; pairs of
-    equal confidence count half.
+    Of all pairs of a right and a wrong line, this is the share in which the right line has the greater confidence.
+    Pairs of equal confidence count half.
     """
     right_count = sum([line.is_right for line in judged_lines])
     wrong_count = len(judged_lines) - right_count

@@ -100,10 +100,10 @@ def analyze(
 ) -> RunAnalysis:
     """Return the analysis of a run by one measure, by default its headline measure.
 
-    `top` is the number of mistakes to list, None for all. The run is also scored under the `policies`, beside the
-    published ones. `by` are combinations of dimensions to group lines by, such as `slot,language`. With `resampling`
-    scores have bootstrap intervals. Raises UsageError for an unknown measure or dimension, InputError for a measure by
-    which the run has no score.
+    `top` is the number of mistakes to list, or None for all. The run is also scored under the `policies`, in addition
+    to the published ones. `by` has combinations of dimensions by which lines are grouped, such as `slot,language`. With
+    `resampling`, scores have bootstrap intervals. Raises UsageError if the measure or a dimension is unknown, and
+    InputError if the run has no score by the measure.
     """
     # The settings
     analysed_measure = scored.measure(measure)
@@ -161,7 +161,7 @@ def analyze(
 
 
 def _measures_of_effects(scored: AnalysedRun, analysed_measure: Measure) -> list[Measure]:
-    """Return the measures by which effects are given: the analysed one, then all others of the run over all hops."""
+    """Return the measures whose effects are given: the analysed measure, then all others of the run over all hops."""
     measures = [analysed_measure]
     for measure in MEASURES[COLD_START_MODE]:  # it has only the measures over all hops
         if measure in scored.result.score_by_measure and measure != analysed_measure:

@@ -41,9 +41,9 @@ def _group_rows(analysis: RunAnalysis) -> Iterator[Cells]:
 
 
 def _cells_by_slot(analysis: RunAnalysis) -> dict[str, dict[str, Any]]:
-    """Return for each slot its cells: `{"slot": "per:age", "CORRECT": 3, "INCORRECT": 0}`, by the name of the slot.
+    """Return the cells of each slot, by its name: `{"slot": "per:age", "CORRECT": 3, "INCORRECT": 0}` for a slot.
 
-    A cell has the number of lines of a category. Every slot has the same categories: those of all slots.
+    A cell has the number of lines of a category. Every slot has cells for the categories of all slots.
     """
     slot_categories = analysis.confusions.slots
     categories = dict.fromkeys([slot_category.category for slot_category in slot_categories])
@@ -123,7 +123,7 @@ def _unassessed_slots(analysis: RunAnalysis) -> list[SlotShare]:
 
 
 def _interval_rows(analysis: RunAnalysis) -> Iterator[Cells]:
-    """Yield the cells of each score that has an interval."""
+    """Yield the cells of the row of each score that has an interval."""
     if not analysis.intervals:
         return
     for measure, interval in analysis.intervals.scores.items():

@@ -44,7 +44,7 @@ def text_of(analysis: RunAnalysis, terminal_width: int | None, top: int | None =
 
 
 def _whole_analysis(analysis: RunAnalysis, head: Sequence[str], terminal_width: int | None, top: int) -> list[str]:
-    """Return the lines of an analysis: its head, all tables, and sentences on what no table shows.
+    """Return the lines of an analysis: its head, all tables, and sentences on what the tables do not show.
 
     Each table has at most `top` rows, and fits the width of the terminal unless this is None.
     """
@@ -80,14 +80,14 @@ def _limits_in_brackets(analysis: RunAnalysis) -> str:
 
 
 def _scenario_lines(scenarios: Scenarios, width: int) -> list[str]:
-    """Return the lines of a sentence on unassessed answers: the scores if all were wrong, and if all were right.
+    """Return a sentence on unassessed answers as lines: the scores if all of them were wrong, and if all were right.
 
     The list is empty if every answer was assessed.
     """
     if not scenarios.unassessed:
         return []
     answers = "1 answer was" if scenarios.unassessed == 1 else f"{scenarios.unassessed} answers were"
-    # `scenarios.reason` tells why a score is missing, `scenarios.shown` has the scores to be shown by measure.
+    # `scenarios.reason` says why a score is missing; `scenarios.shown` has the scores to be shown, by measure.
     reason = "" if scenarios.reason is None else f" ({one_line(scenarios.reason)})"
     scores = "; ".join([_scores_in_words(measure, scenario) for measure, scenario in scenarios.shown.items()])
     sentence = (
@@ -104,7 +104,7 @@ def _scores_in_words(measure: str, scenario: Scenario) -> str:
 
 
 def _score_in_words(score: float | None) -> str:
-    """Return a score with four decimal places; `none` if the scorer would give no score."""
+    """Return a score with four decimal places, or `none` if the scorer would not give a score."""
     return "none" if score is None else f"{score:.4f}"
 
 
@@ -135,7 +135,7 @@ def _structure_sentence(structure: Structure) -> str:
 
 
 def _reliability_sentence(reliability: Reliability) -> str | None:
-    """Return a sentence with the numbers of reliability, such as the Brier score; None if all are undefined."""
+    """Return a sentence with the numbers of reliability, such as the Brier score, or None if all are undefined."""
     if not reliability.numbers:
         return None
     numbers = ", ".join([f"{name} {value:.4f}" for name, value in reliability.numbers.items()])
@@ -143,7 +143,7 @@ def _reliability_sentence(reliability: Reliability) -> str | None:
 
 
 def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
-    """Return a sentence on the missed classes that no answer of the pool can find; None if there are none.
+    """Return a sentence on the missed classes that no answer of the pool can find, or None if there are none.
 
     A second sentence gives the highest recall that answers of the pool can reach.
     """
@@ -161,12 +161,12 @@ def _unreachable_sentence(analysis: RunAnalysis) -> str | None:
 
 
 def _threshold_sentence(analysis: RunAnalysis) -> str:
-    """Return a sentence on the threshold of confidence that gains most, or the sentence that none gains anything."""
+    """Return a sentence on the threshold of confidence that gains most, or a sentence that none gains anything."""
     best = analysis.best
     if best is None or not best.gain:
         return "No threshold of confidence gains anything."
     line_count_by_threshold = {row.threshold: row.lines for row in analysis.sweep}
-    line_count = line_count_by_threshold[best.threshold]  # the threshold was taken from one of these rows
+    line_count = line_count_by_threshold[best.threshold]  # the threshold comes from one of these rows
     return (
         f"The best threshold of confidence is {best.threshold:g}: {best.gain:+.4f}, with {line_count} lines; it was "
         f"chosen on these data as the best of {len(analysis.sweep)}, and others may have another one."
@@ -174,7 +174,7 @@ def _threshold_sentence(analysis: RunAnalysis) -> str:
 
 
 def _interval_sentences(analysis: RunAnalysis) -> str | None:
-    """Return sentences on how the intervals were computed, with the notes on them; None if there are no intervals."""
+    """Return sentences on how the intervals were computed, with notes on them, or None if there are no intervals."""
     if not analysis.intervals:
         return None
     settings = analysis.intervals.resampling

@@ -52,10 +52,10 @@ class Best(Record):
 
 
 def best_of(rows: Sequence[SweepRow]) -> Best | None:
-    """Return the threshold with the greatest gain, the lowest of those with equal gains.
+    """Return the threshold with the greatest gain, or the lowest of several thresholds with the same gain.
 
-    `rows` are sorted by threshold. The greatest gain may be 0 or less. The result is None if no gain is known, which
-    means that the scorer gave no score at any threshold.
+    `rows` are sorted by threshold. The greatest gain may be 0 or less. Returns None if no gain is known because the
+    scorer did not give a score at any threshold.
     """
     best: Best | None = None
     for row in rows:
@@ -72,14 +72,15 @@ class _LineWithConfidence(NamedTuple):
 
 
 def sweep(scored: AnalysedRun, effects: Effects, measure: Measure, progress: Progress = silent) -> list[SweepRow]:
-    """Return precision, recall and F1 at each threshold of confidence, and the gain in the measure over the whole run.
+    """Return precision, recall and F1 at each threshold of confidence, and the measure's gain over the whole run.
 
     At a threshold the run is scored without the lines of lower confidence and the lines that depend on them. Precision,
-    recall and F1 are computed from the table of the measure, averaged in the same way (micro or macro); for an average
-    precision they are macro averages. Only queries that lose a line from one threshold to the next are scored again.
+    recall and F1 are computed from the table of the measure, and are averaged in the same way (micro or macro). If the
+    measure is an average precision, they are macro averages. Only queries that lose a line from one threshold to the
+    next are scored again.
     """
     measures = _sweep_measures(measure)
-    # The removal takes out the least confident lines and computes the scores without them, by these measures only.
+    # The removal takes out the least confident lines and computes only these measures without them.
     removal = _GrowingRemoval(scored, effects.for_measures(measures))
     rows = []
     for threshold in progress(thresholds(removal.confidences), "raising the threshold"):
@@ -102,18 +103,18 @@ class _GrowingRemoval:
         self._response_indexes = {line.index for line in scored.run.links.responses if line.run_id == scored.run_id}
         self._removed_count = 0
         self._removal_so_far = Change()
-        self._last_scored_removal = effects.unchanged  # a change with its scores, from which the next step starts
+        self._last_scored_removal = effects.unchanged  # a change and its scores; the next step starts from it
 
     def remove_below(self, threshold: float) -> Effect:
-        """Take the lines out whose confidence is below a threshold, and return the effect on the scores.
+        """Remove the lines whose confidence is below a threshold, and return the effect on the scores.
 
-        The threshold must not be lower than an earlier one. Lines that depend on these lines are taken out, too.
+        The threshold must not be lower than in earlier calls. Lines that depend on these lines are removed, too.
         """
         next_count = bisect_left(self.confidences, threshold)
         next_lines = [line for _, line in self._lines[self._removed_count : next_count]]
         self._removed_count = next_count
         self._removal_so_far = self._effects.editor.removal_of(next_lines, self._removal_so_far)
-        # Only queries with a line removed since the last scoring are scored again.
+        # Only queries that have lost a line since the last scoring are scored again.
         effect, self._last_scored_removal = self._effects.effect_after(self._last_scored_removal, self._removal_so_far)
         return effect
 
@@ -164,9 +165,9 @@ def _sweep_row(threshold: float, line_count: int, measures: _SweepMeasures, effe
 
 
 def _lines_by_confidence(scored: AnalysedRun) -> list[_LineWithConfidence]:
-    """Return the lines of the run, skipped lines included, from the least confident to the most confident.
+    """Return the lines of the run, including skipped lines, from the least confident to the most confident.
 
-    `scored.run.links` has the lines of the files, linked to their queries. They may be of several runs.
+    `scored.run.links` has the lines of the files, linked to their queries. They may belong to several runs.
     """
     lines: list[_LineWithConfidence] = []
     for response in scored.run.links.responses:
@@ -176,7 +177,7 @@ def _lines_by_confidence(scored: AnalysedRun) -> list[_LineWithConfidence]:
         layout = scored.run.layouts[skipped_line.file]
         if layout.kind is not FileKind.RUN:
             continue
-        # Only responses hold their confidence as a number; of a skipped line only the text is kept.
+        # Only responses have their confidence as a number; for a skipped line, only the text is kept.
         text_by_column = dict(zip(layout.columns, split_columns(skipped_line.text)))
         if text_by_column["RUNID"] == scored.run_id:
             confidence = read_confidence(text_by_column["CONFIDENCE"]).value

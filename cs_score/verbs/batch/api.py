@@ -97,20 +97,20 @@ def batch(
     force: bool = False,
     **options: Unpack[CallArguments],
 ) -> Leaderboard:
-    """Score many runs into the folder `output`, each on its own, and return the leaderboard.
+    """Score many runs, each on its own, write the results into the folder `output`, and return the leaderboard.
 
-    The folder has the files that `cs-score batch` writes. `runs` are files, folders or patterns. `also_policy` are
-    policies beside `policy`, by name or with their Policy. `measure` is the one that ranks the runs, `jobs` the number
-    of processes (the number of processors unless given). `resume` keeps the files of runs that are already scored,
-    `validate` validates each run first, `html` writes a page for each run and index.html for all. `force` replaces
-    files that cs-score did not write, and allows more than 100,000 resamples. With `bootstrap`, the number of
-    resamples, scores have intervals and rows have tiers and p-values; `seed`, `confidence` (a percentage), `interval`
-    (`percentile` or `bca`), `clusters`, `correction` and `baseline` are as in `compare`. The other arguments are those
-    of `prepare`.
+    The files in the folder are those that `cs-score batch` writes. `runs` are files, folders or patterns. `also_policy`
+    are policies in addition to `policy`, by name or with their Policy. `measure` is the measure that ranks the runs.
+    `jobs` is the number of processes; it defaults to the number of processors. `resume` keeps the files of runs that
+    have already been scored. `validate` validates each run first. `html` writes a page for each run, and index.html for
+    all of them. `force` replaces files that cs-score did not write, and allows more than 100,000 resamples. If
+    `bootstrap`, the number of resamples, is given, scores have intervals, and rows have tiers and p-values. `seed`,
+    `confidence` (a percentage), `interval` (`percentile` or `bca`), `clusters`, `correction` and `baseline` are used as
+    in `compare`. The other arguments are those of `prepare`.
 
-    Raises UsageError for impossible arguments, InputError if gold cannot be used or a run is missing, OutputError if
-    the folder cannot be written, MissingExtraError for pages without jinja2 (`pip install 'cs-score[report]'`). An
-    error of a single run does not end the batch; the row of the run reports it.
+    Raises UsageError for impossible arguments, InputError if gold cannot be used or a run is missing, and OutputError
+    if the folder cannot be written. Raises MissingExtraError if pages are requested, but jinja2 is not installed
+    (`pip install 'cs-score[report]'`). An error in a single run does not end the batch; the row of the run reports it.
     """
     # The settings that all runs share.
     make_page = page_maker() if html else None
@@ -121,7 +121,7 @@ def batch(
             bootstrap, seed, confidence, interval, clusters, correction, baseline, force=force
         )
     policies = _policies_to_score(scoring, options.get("policy", arguments.USUAL_POLICY), also_policy)
-    usual_columns = ColumnLayout()  # the command has options for other columns, this function has not
+    usual_columns = ColumnLayout()  # unlike the command, this function has no options for columns
     plan = cold_start_plan(
         arguments.files_of(queries, "queries"),
         arguments.files_of(pool, "pool"),
@@ -146,16 +146,16 @@ def batch(
 def _policies_to_score(
     scoring: Options, policy: str | Policy, also_policy: str | Iterable[str] | Mapping[str, Policy]
 ) -> list[NamedPolicy]:
-    """Return the policies under which all runs are scored: the policy of the options, then all of `also_policy`.
+    """Return the policies under which all runs are scored: the policy of the options, followed by all of `also_policy`.
 
-    `policy` is the first policy as the caller named it; a Policy without a name is called `given`. Raises UsageError
-    for a policy that does not exist, and for a name that is used twice.
+    `policy` is the first policy as the caller gave it; a Policy without a name is called `given`. Raises UsageError if
+    a policy does not exist, or if a name is used twice.
     """
     name = policy if isinstance(policy, str) else "given"
     further_policies = arguments.policy_words(also_policy)
     return policies_of_batch(
         scoring,
-        policy_texts=scoring.policy.texts(),  # the policy as switches have it; further policies may change single sides
+        policy_texts=scoring.policy.texts(),  # the policy as switches; further policies may change some of them
         policy_name=name,
         further_policies=further_policies,
         option="also_policy",

@@ -1,4 +1,4 @@
-"""The tables of a batch beside its leaderboard: answers, agreement, stability and problems, and `batch.json`. The
+"""The tables of a batch other than its leaderboard: answers, agreement, stability and problems, and `batch.json`. The
 *outcome* of a run has its scores under one policy. A *system* is a run id of a run; most runs have only one.
 """
 
@@ -63,8 +63,8 @@ def _systems_of(outcomes: Iterable[Outcome]) -> list[System]:
 def _results_by_policy(outcomes: Sequence[Outcome], systems: Sequence[System]) -> dict[str, list[SystemResult | None]]:
     """Return the results under each policy, in the order of `systems`.
 
-    The result of a system is None if it was not scored under the policy. A scored run has findings: its units, and the
-    answers that it found.
+    If a system was not scored under a policy, its result is None. A run that was scored has findings: its units, and
+    the answers that it found.
     """
     results_by_policy: dict[str, list[SystemResult | None]] = {}
     for outcome in outcomes:
@@ -79,7 +79,7 @@ def _results_by_policy(outcomes: Sequence[Outcome], systems: Sequence[System]) -
 
 
 def _resampling_of_board(board: LeaderboardDocument) -> Resampling | None:
-    """Return the settings of the intervals in a leaderboard, the same in all rows; None if it has no intervals."""
+    """Return the settings of the intervals in a leaderboard, which all rows share, or None if it has no intervals."""
     for row in board.rows:
         if row.intervals:
             return row.intervals.resampling
@@ -129,8 +129,8 @@ def _distinct_notes(board: LeaderboardDocument) -> tuple[Note, ...]:
 def _ranked_row(row: LeaderboardRow, measure: str) -> RankedRow:
     """Return a row of the leaderboard for `batch.json`, with the score by `measure` as its only score.
 
-    It also has the tier of the run, and the p-value of its difference from the row above or from the baseline. These
-    are None if nothing was tested.
+    The row also has the tier of the run, and the p-value of its difference from the row above or from the baseline.
+    Both are None if nothing was tested.
     """
     return RankedRow(
         policy=row.policy,
@@ -158,10 +158,11 @@ def _interval_of(row: LeaderboardRow, measure: str) -> RankingLimits | None:
 
 
 def _answers_table(overview: Overview) -> Table:
-    """Return the table `answers.tsv`: each answer that gold asks for, and the runs that gave it.
+    """Return the table `answers.tsv`, which shows the runs that gave each answer that gold asks for.
 
-    It has a row for each policy and each target (in Cold Start an equivalence class of the ground truth, in other tasks
-    a unit by a measure). The last columns are one for each run, with its label as the heading.
+    It has a row for each policy and each target. In Cold Start, a target is an equivalence class of the ground truth;
+    in other tasks, it is a unit by a measure. The last columns are for the runs: each run has a column with its label
+    as the heading.
     """
     labels = distinct_labels(overview.systems)
     rows: list[tuple[Any, ...]] = []
@@ -172,7 +173,7 @@ def _answers_table(overview: Overview) -> Table:
     # `only` names it.
     keys = ["policy", "part", "unit", "place", "name", "value", "found_by", "only"]
     keys += [spreadsheet_cell(label) for label in labels]
-    # A layout has a function that makes rows from a document. It is never called here, since `Table` is given the rows.
+    # The layout's function that makes rows from a document is never called here, because `Table` is given the rows.
     layout = Layout(name="answers", title="", columns=columns(*keys), rows=iter)
     return Table(layout, rows, total=len(rows))
 
@@ -182,9 +183,10 @@ def _answer_cells(
 ) -> tuple[Any, ...]:
     """Return the cells of a row of `answers.tsv`: who found a target under one policy.
 
-    The cells name the target, count the runs that found it, and name the run that alone found it, if there is one. The
-    last cells, one for each run, are 1 if the run found the target and 0 if it did not; the cell of a run that was not
-    scored is empty. `position` is the position of the target among all targets, `labels` are the labels of the runs.
+    The first cells name the target, count the runs that found it and, if only one run found it, name that run. The last
+    cells, one for each run, are 1 if the run found the target and 0 if it did not. The cell of a run that was not
+    scored is empty. `position` is the position of the target among all targets, and `labels` are the labels of the
+    runs.
     """
     marks = []
     for marks_of_run in policy_overview.marks_of_systems:
@@ -404,7 +406,7 @@ def write_problem_report(path: str, gold_problems: Iterable[Occurrence], outcome
 def _problems_of_run(outcome: Outcome) -> Sequence[Occurrence]:
     """Return the problems of a run with their details.
 
-    A run whose worker died has no list of problems. The reason of its failure is its only problem then.
+    If the worker of a run died, the run has no list of problems. Its only problem is then the reason for its failure.
     """
     if outcome.occurrences is not None:
         return outcome.occurrences

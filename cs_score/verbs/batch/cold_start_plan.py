@@ -147,13 +147,13 @@ def policies_of_batch(
     further_policies: Sequence[str],
     option: str = "--also-policy",
 ) -> list[NamedPolicy]:
-    """Return the policies that a batch scores under: the policy of `options`, then the further ones.
+    """Return the policies under which a batch scores: the policy of `options`, followed by the further policies.
 
     `policy_texts` are the values of the switches IGNORE, RIGHT and WRONG as the user typed them. `policy_name` is the
     name of the policy of `options`; if there is no other policy, it stays without a name. `further_policies` are texts
     such as `"sf"` or `"x:right=CORRECT"`. `option` is the option or argument that gave them, for messages.
 
-    Raises UsageError for a text that is no policy, for a name that is taken, and for a name that no folder can have.
+    Raises UsageError if a text is not a policy, if a name is already taken, or if a folder cannot have the name.
     """
     named_policies = read_policies(further_policies, options, policy_texts, option)
     first_name = policy_name if named_policies else ""
@@ -176,15 +176,15 @@ class PreparedColdStart(PreparedGold):
     def __init__(self, plan: ColdStartPlan) -> None:
         """Read the queries and the pool of a plan, and keep their digests and the problems in them.
 
-        `log_of_queries` has the problems of the queries alone. If the plan wants no details of problems,
-        `problem_occurrences` stays empty. Raises CsScoreError if an input cannot be read.
+        `log_of_queries` has only the problems of the queries. If the plan does not ask for details of problems,
+        `problem_occurrences` remains empty. Raises CsScoreError if an input cannot be read.
         """
         self.plan = plan
         outputs.check_fields(plan.layout.fields)
         self.log_of_queries = RecordingLog() if plan.has_problem_details else ProblemLog()
         self.gold = _read_gold(plan, self.log_of_queries)
         self.digests = self.gold.digests
-        # Only a log of this class has kept the details of each problem, for the report of --problems.
+        # Only a log of this class keeps the details of each problem, for the report of --problems.
         if isinstance(self.gold.problems, RecordingLog):
             self.problem_occurrences = tuple(self.gold.problems.occurrences())
         self._policy_by_name = {policy.name: policy for policy in plan.policies}
@@ -211,10 +211,10 @@ class PreparedColdStart(PreparedGold):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The properties of gold for the tables over all runs.
+        """The properties of gold that are needed for the tables over all runs.
 
-        They have the targets, which are the equivalence classes that runs should find, and a function that returns the
-        scores of a run that finds certain targets.
+        They include the targets, which are the equivalence classes that runs should find, and a function that returns
+        the scores of a run that finds certain targets.
         """
         return Evaluation(
             task=COLD_START_MODE,
@@ -247,7 +247,7 @@ class PreparedColdStart(PreparedGold):
         )
 
     def _for_edition(self, edition: str) -> PreparedColdStart:
-        """Return gold as it is read under an edition of the scorer; the empty edition is that of the batch.
+        """Return gold as it is read under an edition of the scorer; an empty edition means that of the batch.
 
         Gold of another edition is read when the first run of that edition is scored.
         """
@@ -277,18 +277,18 @@ class PreparedColdStart(PreparedGold):
             loaded_run.load()
         except InputError as error:
             for policy in policies:
-                # The log of the loading has the problems that were found before the error; no policy adds to it.
+                # The log of the loaded run has the problems that were found before the error. No policy adds to it.
                 attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.log)
                 yield attempt.outcome_when_stopped(error)
             return
         for policy in policies:
-            # Scoring adds problems, so that each policy needs a log of its own.
+            # Scoring adds problems, so each policy needs its own log.
             attempt = _Attempt(self, run, policy, loaded_run.prepared_runs, loaded_run.new_log())
             yield attempt.score(loaded_run)
 
 
 def _read_gold(plan: ColdStartPlan, log_of_queries: ProblemLog) -> ColdStartGold:
-    """Open and read the files of queries and of the pool of a plan, and return the gold.
+    """Open and read the query files and pool files of a plan, and return the gold.
 
     Problems of the queries are added to the log. Raises CsScoreError if a file cannot be read.
     """
@@ -313,21 +313,22 @@ def _hops_of_measure(measure: Measure, last_hop: int) -> list[str]:
 
 
 class _LoadedRun:
-    """The file of a run, converted and validated if need be, and loaded on top of gold (queries and assessments). The
-    file may hold several runs, which have run ids of their own.
+    """The file of a run, converted and validated if necessary, and loaded on top of gold (queries and assessments).
 
-    `prepared_runs` tell what conversion and validation did to each of them. `log` has the problems that were met until
-    `load` returned or raised an error.
+    The file may contain several runs, each with its own run id.
+
+    `prepared_runs` says what conversion and validation did to each of them. `log` has the problems found until `load`
+    returned or raised an error.
     """
 
     def __init__(self, prepared_gold: PreparedColdStart, run_file: BatchRunFile, limits: JustificationLimits) -> None:
         """Prepare to load `run_file`.
 
-        `limits` say how many justifications of an answer (lines that support it) count.
+        `limits` say how many justifications of an answer (lines that support the answer) count.
         """
         self.prepared_runs: list[PreparedRun] = []
-        # The log begins with the problems of the queries only, as in a call of the scorer for this file alone: there a
-        # run is prepared before the pool is read.
+        # At first, the log has only the problems of the queries, as if the scorer were called for this file alone: such
+        # a call prepares a run before it reads the pool.
         self.log: ProblemLog = prepared_gold.log_of_queries
         self._gold = prepared_gold.gold
         self._plan = prepared_gold.plan
@@ -335,24 +336,24 @@ class _LoadedRun:
         self._limits = limits
         self._preparation = Preparation()
         self._runs_in_file: list[OneRun] = []
-        # A single run is loaded by `load`, each of several runs when it is scored.
+        # A single run is loaded by `load`. If there are several runs, each is loaded when it is scored.
         self._loaded_single_run: Run | None = None
         self._loaded_run_by_id: dict[str, Run] = {}
 
     def load(self) -> None:
-        """Convert and validate the file if need be, and load its run on top of gold.
+        """Convert and validate the file if necessary, and load its run on top of gold.
 
-        If the file has several runs, each is loaded when it is scored. Raises InputError if the file cannot be prepared
-        or loaded. The steps have the order of a call of the scorer for this file alone. So `log` has the same problems
-        as that call if a step raises an error.
+        If the file has several runs, each is loaded when it is scored. The steps are in the same order as in a call of
+        the scorer for this file alone. Therefore, if a step raises an error, `log` has the same problems as in that
+        call. Raises InputError if the file cannot be prepared or loaded.
         """
         # 1. Convert and validate. Until now `log` has only the problems of the queries.
         self._preparation = prepare_inputs([self._run_file.file.open()], self._preparation_settings())
-        # 2. The scorer would read the pool now. Here the batch has read it once for all runs, so that `log` only takes
-        # over its problems and those of the queries.
+        # 2. The scorer would read the pool now. The batch has already read it once for all runs, so `log` only takes
+        # over the problems of the pool and of the queries.
         self.log = self._gold.problems.copy()
         # 3. Load the run. Its problems are added to `log`.
-        if not self._preparation.files:  # the run is a folder that lost its files after the runs had been listed
+        if not self._preparation.files:  # the run is a folder whose files were removed after the runs had been listed
             folder = self._run_file.file.name
             raise InputError(f"no file *{RUN_SUFFIX} in it", file=folder, remedy="name the files of the run")
         self._runs_in_file = _chosen_runs(self._preparation.files, self._plan.options.runids)
@@ -361,12 +362,12 @@ class _LoadedRun:
             self._loaded_single_run = load_prepared(self._gold, self._preparation, self._limits, self.log)
 
     def _preparation_settings(self) -> PreparationSettings:
-        """Return the settings by which the file is converted and validated."""
+        """Return the settings with which the file is converted and validated."""
         return PreparationSettings(
             queries=self._gold.query_set,
             limits=self._limits,
             validates=self._plan.validates,
-            new_log=type(self.log),  # the problems of a prepared run get a log of the same class
+            new_log=type(self.log),  # the log for the problems of a prepared run has the same class
             on_prepared=self._on_prepared,
         )
 
@@ -400,15 +401,15 @@ class _LoadedRun:
     def _load_one(self, gold: ColdStartGold, one_run: OneRun, pool: Sequence[Input], log: ProblemLog) -> Run:
         """Load one of several runs of the file on top of `gold`, and return it; problems are added to `log`.
 
-        The run is also stored in `_loaded_run_by_id`. `pool` is not used, since gold has it already; `score_separately`
-        passes it. Raises InputError if the run cannot be loaded.
+        The run is also stored in `_loaded_run_by_id`. `pool` is passed by `score_separately`; it is not used here,
+        because gold already has it. Raises InputError if the run cannot be loaded.
         """
         run = load_prepared(one_run.restrict_gold(gold), self._preparation, self._limits, log)
         self._loaded_run_by_id[one_run.run_id] = run
         return run
 
     def runs_of(self, result: Result) -> list[Run]:
-        """Return for each scored run of a result the loaded run from which it was scored."""
+        """Return the loaded run from which each scored run of a result was made."""
         if self._loaded_single_run is not None:
             # The result has one run, or none if no line could be scored.
             return [self._loaded_single_run] * len(result.runs)
@@ -458,10 +459,10 @@ class _Attempt(Record):
         return self._outcome_when_finished(result, loaded_run.runs_of(result))
 
     def _outcome_when_finished(self, result: Result, loaded_runs: Sequence[Run]) -> ScoredInBatch:
-        """Return the outcome of a run that was scored to its end, with the files that scoring it alone would write.
+        """Return the outcome of a run that was scored completely, with the files that scoring it alone would write.
 
-        `loaded_runs` has for each scored run of `result` the run as it was loaded. A run without any line that could be
-        scored has failed, but has files, since scoring it alone would write them, too.
+        `loaded_runs` has the loaded run of each scored run in `result`. If no line of a run could be scored, the run
+        has failed; it still has files, because scoring it alone would write them, too.
         """
         resampling = self.prepared_gold.plan.resampling
         score_intervals = [] if resampling is None else list(intervals(result, resampling))
@@ -475,8 +476,7 @@ class _Attempt(Record):
     def outcome_when_stopped(self, error: InputError) -> ScoredInBatch:
         """Return the failed outcome of a run whose scoring was stopped by an error.
 
-        A call for this run alone would have met the same problems before the error, and would have written the same
-        files.
+        The problems and files are the same as if the scorer had been called for this run alone.
         """
         partial_result: Result | None = None
         remarks: list[str] = []
@@ -512,9 +512,9 @@ class _Attempt(Record):
         return (*preparation_notes, *result.remarks)
 
     def _scores_of_runs(self, result: Result, score_intervals: Sequence[ScoreIntervals]) -> Iterator[RunScores]:
-        """Yield the scores of each run id of the file, with their intervals if there are any.
+        """Yield the scores of each run id in the file, with their intervals, if any.
 
-        They come with the findings of the run: which answers were right, and which were wrong.
+        They include the findings of the run: which answers were right, and which were wrong.
         """
         for position, run in enumerate(result.runs):
             measures = self._measures_to_record(run, score_intervals)
@@ -531,8 +531,8 @@ class _Attempt(Record):
     def _measures_to_record(self, run: ScoredRun, score_intervals: Sequence[ScoreIntervals]) -> list[Any]:
         """Return the measures whose statistics by unit are recorded with a run.
 
-        If `score_intervals` is empty, nothing is resampled. One measure is enough then: the one that tables show for
-        each unit.
+        If `score_intervals` is empty, nothing is resampled. In this case one measure is enough, namely the measure that
+        tables show for each unit.
         """
         if score_intervals:
             return list(summary_scores(run))  # its keys are the measures of the summary
@@ -568,12 +568,12 @@ class _Attempt(Record):
         return problems
 
     def _occurrences_of_run_problems(self, error: InputError | None) -> tuple[Occurrence, ...] | None:
-        """Return the problems of the run itself, with their details; problems of gold are left out.
+        """Return the problems of the run itself with their details, but without the problems of gold.
 
-        The problems of validation and the `error` that ended the scoring are among them. Returns None if problems keep
-        no details in this batch.
+        They include the problems of validation and the `error` that ended the scoring. Returns None if details of
+        problems are not kept in this batch.
         """
-        # The log began as a copy of the problems of gold, so that these can be left out again.
+        # The log began as a copy of the problems of gold, so these can be left out again.
         problems_of_gold = self.prepared_gold.gold.problems
         if not isinstance(self.log, RecordingLog) or not isinstance(problems_of_gold, RecordingLog):
             return None
@@ -609,7 +609,7 @@ class _Attempt(Record):
     ) -> RunFiles:
         """Yield the name and the content of each table of the scorer: `out.sf`, `out.debug`, `out.params` ...
 
-        If the scoring `was_stopped` by an error, they have the scores computed before.
+        If the scoring `was_stopped` by an error, the tables have the scores that were computed before the error.
         """
         plan = self.prepared_gold.plan
         words = self._words_of_single_call()  # of the command line

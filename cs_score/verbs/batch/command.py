@@ -110,8 +110,8 @@ def _files_of_pool(words: Iterable[str]) -> list[str]:
 def _is_pool(word: str) -> bool:
     """Return whether a word names a file of assessments, or a folder whose first file is one.
 
-    Assessments are recognised by their first line. Standard input and pipes are not opened, because they can be read
-    only once; they never count as assessments.
+    Assessments are recognised by their first line. Standard input and pipes can be read only once, so they are not
+    opened and never count as assessments.
     """
     try:
         files = expand_folder(word)
@@ -152,13 +152,14 @@ def _plan_of_runs(command_line: CommandLine, queries: Sequence[str], pool: Seque
 
 
 def _switches_of_single_call(command_line: CommandLine) -> tuple[str, ...]:
-    """Return the words with which a call of `cs-score` scores a single run as the batch does.
+    """Return the words with which a call of `cs-score` would score a single run as the batch does.
 
-    They are the switches of the command line with their values, such as `("-expand", "ISLE26")`. The options that only
-    batches have are left out, and so are policies, because the record of each run adds the words of its own policy.
+    They are the switches of the command line with their values, such as `("-expand", "ISLE26")`. Options that only
+    batches have are left out. Policies are left out, too, because the record of each run adds the words of its own
+    policy.
     """
     options_of_batches = _OPTIONS_FOR_RUNS.split()
-    # Options that many commands have, but that a call of the scorer for one run does not need.
+    # These are options of many commands that a call of the scorer for one run does not need.
     options_of_batches += ["--problems", "--force", "--output", "--measure", "--format"]
     # The limits on justifications belong to a policy, too.
     options_of_policies = ["-justifications", *run_options.POLICY_SWITCHES]
@@ -205,7 +206,7 @@ def _mode_of_batch(task: str, command_line: CommandLine) -> Mode:
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return the usage of the command for Cold Start runs, as the help shows it: options, files and an example."""
+    """Return the usage of the command for Cold Start runs, as shown in the help: options, files and an example."""
     return VerbUsage(
         options=f"{run_options.OPTIONS_OF_BATCHES} {_OPTIONS_FOR_RUNS} --measure",
         formats="text json tsv",
@@ -214,7 +215,7 @@ def _usage_for_runs() -> VerbUsage:
             "perhaps compressed) or a quoted pattern"
         ),
         sections=(run_options.POLICY_FORM, run_options.POLICIES, ("Files", _ABOUT_FILES), run_options.FIELDS),
-        example="-o scored $TWO",  # the help puts two sample runs in place of $TWO
+        example="-o scored $TWO",  # the help replaces $TWO with two sample runs
         folder_format="files",  # -o names a folder in any format
     )
 
@@ -303,7 +304,7 @@ def _runs_of_call(task: str, command_line: CommandLine, run_words: Sequence[str]
 def _report_result(task: str, command_line: CommandLine, call: _BatchCall, result: BatchResult) -> int:
     """Print the leaderboard, then remarks on standard error, and return the exit status.
 
-    The status is that of a failure if a run failed, if it has problems that are errors, or if a requested run is
+    The exit status reports a failure if a run failed, if a run has problems that are errors, or if a requested run is
     missing.
     """
     _print_leaderboard(result, command_line.format)
@@ -319,7 +320,7 @@ def _report_result(task: str, command_line: CommandLine, call: _BatchCall, resul
 def _remark_on_lines_and_run_ids(
     command_line: CommandLine, duplicate_count: int, run_ids_not_scored: Iterable[str]
 ) -> None:
-    """Print remarks on the duplicate lines of Cold Start runs, and on each run id that no scored run has.
+    """Print remarks on the duplicate lines of Cold Start runs, and on each requested run id that was not scored.
 
     If standard error is closed, nothing is printed.
     """
@@ -330,14 +331,14 @@ def _remark_on_lines_and_run_ids(
 
 
 def _batch_options(command_line: CommandLine, plan: Plan) -> BatchOptions:
-    """Return the options for running a batch, such as its folder, the number of processes, and how to show progress.
+    """Return the options of a batch, such as its folder, the number of processes, and how to show progress.
 
-    Raises UsageError for options that exclude each other, and for an unknown measure.
+    Raises UsageError if options exclude each other, or if the measure is unknown.
     """
     measure = _requested_measure(command_line, plan)
     jobs = whole_number(command_line, "--jobs", MOST_JOBS)
     _check_options_of_dask(command_line)
-    # On a terminal a line shows the progress and is overwritten every tenth of a second. Elsewhere, such as in a log
+    # On a terminal, one line shows the progress and is overwritten every tenth of a second. Elsewhere, such as in a log
     # file, a new line is written every minute.
     has_progress_line = shows_progress()
     return BatchOptions(
@@ -381,7 +382,7 @@ def _check_options_of_dask(command_line: CommandLine) -> None:
 def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
     """Raise UsageError if more than one of the files is standard input.
 
-    `runs_from` is the file that lists runs, None without one.
+    `runs_from` is the file that lists runs, or None if there is none.
     """
     files = [gold_file.name for gold_file in inputs.plan.inputs]
     files.extend(inputs.run_words)  # the runs on the command line
@@ -392,7 +393,7 @@ def _check_standard_input(inputs: _BatchInputs, runs_from: str | None) -> None:
 
 
 def _print_leaderboard(result: BatchResult, format_: str) -> None:
-    """Print the leaderboard in a format; in the format text only its top. Raises OutputError if writing fails."""
+    """Print the leaderboard in a format (only its top in the format text). Raises OutputError if writing fails."""
     if format_ == "text":
         print_text(leaderboard_text(result.leaderboard))
     else:
@@ -442,10 +443,10 @@ def _without_edition_of_plan(runs: Sequence[BatchRunFile], plan: Plan) -> list[B
 
 
 def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], command_line: CommandLine) -> Plan:
-    """Return the plan of a batch, with a further plan for each edition of the scorer that some of the runs follow.
+    """Return the plan of a batch with a further plan for each edition of the scorer that is named for a run.
 
-    The file of --runs-from says which edition a run follows. Raises UsageError if runs of a task without editions
-    follow one.
+    The file of --runs-from says which edition a run follows. Raises UsageError if it names an edition, but the task has
+    no editions.
     """
     editions = dict.fromkeys(run.edition for run in runs if run.edition)
     if not editions:
@@ -456,7 +457,7 @@ def _plan_with_editions(plan: Plan, runs: Sequence[BatchRunFile], command_line: 
     for edition in editions:
         # Other editions than the plan's refuse the option --mention-types, which only the latest edition has.
         command_line_of_edition = command_line.with_changes({"--follow": edition}, without=["--mention-types"])
-        # The files are taken from the plan, which has kept the bytes of pipes, since a pipe can be read only once.
+        # The files are taken from the plan because a pipe can be read only once, and the plan has kept its bytes.
         plan_without_files = _plan_of_runs(command_line_of_edition, queries=(), pool=())
         plan_by_edition[edition] = replace(plan_without_files, queries=plan.queries, pool=plan.pool)
     return replace(plan, editions=plan_by_edition)

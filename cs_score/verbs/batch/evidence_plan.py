@@ -65,10 +65,10 @@ class _PreparedEvidence(PreparedGold):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The properties of gold for tables over all runs.
+        """The properties of gold that are needed for the tables over all runs.
 
-        Evidence tasks have no targets of their own: runs should get each unit right by each headline measure. Nor have
-        they scores of a union of several runs.
+        Evidence tasks do not have a list of targets: runs should get each unit right by each headline measure. They do
+        not have scores for the union of several runs, either.
         """
         headline = self.plan.headline()
         return Evaluation(
@@ -104,7 +104,7 @@ class _PreparedEvidence(PreparedGold):
         """Score a file of predictions, and yield its outcome with its files.
 
         The files are those that the task's own command `score` writes for these predictions alone. Evidence tasks have
-        no policies, so there is one outcome. It has failed if the predictions cannot be scored.
+        no policies, so there is only one outcome. If the predictions cannot be scored, it is a failed outcome.
         """
         resampling = self.plan.resampling
         try:
@@ -118,10 +118,10 @@ class _PreparedEvidence(PreparedGold):
         )
 
     def _outcome(self, run: BatchRunFile, result: ScoredPredictions, score_intervals: ScoreIntervals | None) -> Outcome:
-        """Return the outcome of a run that was scored: its scores, and what they were made from.
+        """Return the outcome of a run that was scored: its scores and their origin.
 
-        `score_intervals` are the intervals of the scores; None if nothing is resampled. The policy of the outcome is
-        empty, since evidence tasks have no policies.
+        `score_intervals` has the intervals of the scores, or is None if nothing is resampled. The policy of the outcome
+        is empty, because evidence tasks have no policies.
         """
         digest_of_predictions = result.origin.inputs[-1]  # gold comes before it
         origin = self.origin(run, digest_of_predictions, policy="")
@@ -174,10 +174,10 @@ _UNFIT_FOR_FOLDERS: Final = re.compile(r"[^\w.+-]")
 def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Sequence[str] = ()) -> list[BatchRunFile]:
     """Split each run whose file holds several systems into one run for each system, and return all runs of the batch.
 
-    If systems are chosen, the others are left out. The new run has the name of its system, preceded by the name of the
-    file if there are several files: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. Standard input
-    stays a single run. So does a file that cannot be read; this run fails when it is scored. Raises InputError for a
-    chosen system that no file holds.
+    If systems are chosen, the others are left out. Each new run has the name of its system. If there are several files,
+    the name of the file comes first: system `a/b` of `x.csv` and `y.csv` becomes `x-a_b` and `y-a_b`. Standard input
+    remains a single run. A file that cannot be read remains a single run, too, which fails when it is scored. Raises
+    InputError if a chosen system is not in any file.
     """
     expanded_runs: list[BatchRunFile] = []
     for run in runs:
@@ -192,11 +192,11 @@ def runs_of_systems(mode: Mode, runs: Sequence[BatchRunFile], chosen_systems: Se
 def _runs_in_file(
     mode: Mode, run: BatchRunFile, chosen_systems: Sequence[str], *, is_only_file: bool
 ) -> list[BatchRunFile]:
-    """Split a run into one run for each system of its file; it stays as it is if the file holds no more than one.
+    """Split a run into one run for each system in its file; a run with at most one system is not changed.
 
-    If there are `chosen_systems`, the runs are those of the chosen systems in the file, and even the only system of a
-    file gets a run of its own. The list is empty if the file holds none of them. Two runs may have the same name. If
-    the file is the only one of the batch (`is_only_file`), the names of runs do not contain its name.
+    If there are `chosen_systems`, only these systems get runs, even if one of them is the only system in the file. The
+    list is empty if the file has none of them. Two runs may have the same name. If the batch has no other file
+    (`is_only_file`), the names of runs do not contain the name of the file.
     """
     systems = _systems_in_file(mode, run.file.name)
     if len(systems) < 2 and not chosen_systems:

@@ -52,9 +52,9 @@ def run_batch(
 
     A run that cannot be scored has a failed outcome, and the other runs are still scored. `remark` prints a line.
 
-    Raises UsageError or OutputError, before anything is changed, for outputs that are impossible, and for runs of
-    several editions without `options.mix_editions`. Raises CsScoreError if nothing can be scored: gold is unusable, the
-    folder is in use, no Dask scheduler answers.
+    Raises UsageError or OutputError, before anything is changed, if the outputs are impossible, or if runs follow
+    several editions without `options.mix_editions`. Raises CsScoreError if nothing can be scored because gold is
+    unusable, the folder is in use, or no Dask scheduler answers.
     """
     outputs = store.planned_batch(plan, runs, options)
     outputs.check()
@@ -70,11 +70,12 @@ def run_batch(
 
 @contextlib.contextmanager
 def _folder_of_batch(folder: str, remark: Callable[[str], None]) -> Iterator[None]:
-    """Make the output folder of a batch, and lock it for this process while the context is entered.
+    """Make the output folder of a batch, and lock it for this process until the context is left.
 
-    Each file in it appears as soon as it is whole (`outputs_immediately`), so that another batch can resume. The
-    temporary files of an earlier batch that was killed are removed. `remark` prints a line if that batch had locked the
-    folder. Raises UsageError if another batch is at work in the folder, OutputError if it cannot be made.
+    Each file in the folder appears as soon as it is complete (`outputs_immediately`), so that a later batch can resume.
+    The temporary files of an earlier batch that was killed are removed. If that batch had locked the folder, `remark`
+    prints a line. Raises UsageError if another batch is at work in the folder, and OutputError if the folder cannot be
+    made.
     """
     with outputs_immediately(), folder_made(folder, "-o"), locked(folder) as lock_remark:
         # The remark is about the lock of an earlier batch, which was killed; None if there was no such lock.
@@ -85,13 +86,13 @@ def _folder_of_batch(folder: str, remark: Callable[[str], None]) -> Iterator[Non
 
 
 def _score_and_rank(batch: _Batch, edition_by_run: Mapping[str, str]) -> BatchResult:
-    """Score the runs that an earlier batch has not scored yet, rank all runs, and write the tables of the batch.
+    """Score the runs that no earlier batch has scored, rank all runs, and write the tables of the batch.
 
-    `edition_by_run` has the edition of the scorer that each run follows; it is empty if all follow the same one. Raises
-    UsageError if no run can have the measure that is to rank.
+    `edition_by_run` has the edition of the scorer that each run follows; it is empty if all runs follow the same
+    edition. Raises UsageError if no run can have the measure by which runs are ranked.
     """
     measure = _ranking_measure(batch.options.measure, batch.prepared_gold.hops_by_measure())
-    kept_count = batch.score_runs()  # it returns how many outcomes of an earlier batch were kept
+    kept_count = batch.score_runs()  # the number of outcomes kept from an earlier batch
     outcomes = batch.ordered_outcomes()
     board = make_leaderboard(outcomes, batch.plan.task, measure, batch.plan.headline(), edition_by_run)
     _remark_missing_ranks(board, batch.remark)
@@ -170,10 +171,10 @@ def _write_tables(
 def _contents_of_tables(
     prepared_gold: PreparedGold, outcomes: Sequence[Outcome], board: LeaderboardDocument
 ) -> dict[str, Iterable[bytes]]:
-    """Return the content of each table and page over all runs of a batch, by the name of the file: `batch.json` ...
+    """Return the content of each table and page over all runs of a batch by file name, such as `batch.json`.
 
-    The leaderboard and the table of problems have all runs. The overview lacks the runs that follow another edition of
-    the scorer. The overview and the leaderboard together are the document of `batch.json` and of the page.
+    The leaderboard and the table of problems include all runs. The overview does not include runs that follow another
+    edition of the scorer. Together, the overview and the leaderboard are the document in `batch.json` and on the page.
     """
     plan: Plan = prepared_gold.plan
     comparable_outcomes = _outcomes_of_edition(outcomes, board, plan.edition)
@@ -191,7 +192,7 @@ def _contents_of_tables(
 def _outcomes_of_edition(outcomes: Iterable[Outcome], board: LeaderboardDocument, edition: str) -> list[Outcome]:
     """Return the outcomes of the runs that follow the edition of the batch.
 
-    A run that follows another edition is in the leaderboard and in the table of problems only, because the other tables
+    Runs that follow another edition are only in the leaderboard and in the table of problems, because the other tables
     compare answers that were judged by the same rules.
     """
     runs_of_other_editions = set()
@@ -212,9 +213,10 @@ class _RunAndPolicy(NamedTuple):
 
 
 class _Batch:
-    """Scores the runs of a batch against the same gold, and writes their files into the output folder. The outcome of a
-    run says under one policy whether it was scored, and has its scores and the names of its files.
-    It is made with the gold and the runs, `score_runs` does the work, and `ordered_outcomes` returns the outcomes.
+    """Scores the runs of a batch against the same gold, and writes their files into the output folder.
+
+    The outcome of a run under one policy says whether the run was scored, and has its scores and the names of its
+    files. `score_runs` does the work, and `ordered_outcomes` returns the outcomes.
     """
 
     def __init__(
@@ -266,7 +268,7 @@ class _Batch:
             self.remark(f"{out} holds results of other runs, too ({names}); the leaderboard has those of this call")
 
     def _keep_earlier_outcomes(self) -> None:
-        """Take over the outcomes that an earlier batch has recorded in the output folder, so that `--resume` goes on.
+        """Take over the outcomes that an earlier batch recorded in the output folder, so that `--resume` can go on.
 
         The outcome of a run is taken over if the batch scored the same file with the same gold and options.
         """
@@ -281,16 +283,16 @@ class _Batch:
                     self._outcome_by_run_and_policy[_RunAndPolicy(run.name, policy)] = outcome
 
     def _earlier_outcome(self, run: BatchRunFile, digest: InputDigest, policy: str) -> Outcome | None:
-        """Return the outcome of a run that an earlier batch has recorded, or None if the run must be scored again.
+        """Return the outcome of a run that an earlier batch recorded, or None if the run must be scored again.
 
-        A run is scored again if its record or one of its files was changed; then a remark is printed. It is also scored
-        again if the earlier batch did not make all that this batch needs. `digest` is that of the file of the run.
+        A run is scored again, with a remark, if its record or one of its files was changed. It is also scored again if
+        the earlier batch did not make everything that this batch needs. `digest` is the digest of the run's file.
         """
         folder = self._folder_by_run_and_policy[_RunAndPolicy(run.name, policy)]
         try:
             outcome = store.read_whole_run(folder, self.prepared_gold.origin(run, digest, policy))
         except store.ChangedFileError as error:
-            changed_file = str(error)  # the text of this error is the name of the file
+            changed_file = str(error)  # the text of the error is the name of the file
             self.remark(f"{changed_file} is not as this version writes it; {run.name} is scored again")
             return None
         if outcome is None or not self._has_all_parts(outcome):
@@ -355,10 +357,10 @@ class _Batch:
         return jobs
 
     def _folders_to_fill(self, run: BatchRunFile) -> dict[str, str | None]:
-        """Return the folders into which a worker writes the files of a run, by policy, as absolute paths.
+        """Return the folders into which a worker writes the files of a run: an absolute path for each policy.
 
-        Policies under which the run has an outcome already are left out. The path is None if inputs are shipped: then
-        the worker may be on another machine, where the folder does not exist.
+        Policies under which the run already has an outcome are left out. If inputs are shipped, the path is None,
+        because the worker may be on another machine, where the folder does not exist.
         """
         folder_by_policy: dict[str, str | None] = {}
         for policy in self.plan.policy_names:
@@ -398,10 +400,10 @@ class _Batch:
         self._outcome_by_run_and_policy[key] = outcome
 
     def _written_outcome(self, scored_run: ScoredInBatch) -> Outcome:
-        """Write the files that came with an outcome into the folder of its run; return the outcome with their names.
+        """Write the files that came with an outcome to the folder of its run, and return the outcome with their names.
 
-        A failed outcome is returned instead if the worker read other inputs than this process (its machine may have
-        another file at the same path), or if the files cannot be written.
+        Returns a failed outcome if the files cannot be written, or if the worker did not read the same inputs as this
+        process. The latter may happen if the worker's machine has a different file at the same path.
         """
         outcome = scored_run.outcome
         folder = self._folder_by_run_and_policy[_RunAndPolicy(outcome.run, outcome.policy)]

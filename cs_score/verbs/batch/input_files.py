@@ -56,11 +56,11 @@ class InputFile(Record):
         return cls(name_of(source))
 
     def open(self) -> Input:
-        """Return the input in the form that scoring takes: the path of a file, or an object with a name and bytes.
+        """Return the input in the form that scoring requires: the path of a file, or an object with a name and bytes.
 
-        It is the path as the user gave it (`name`) unless a worker on another machine needs the absolute path or the
-        bytes. Then the bytes are read now, so that messages still show the path as given. Raises InputError if they
-        cannot be read.
+        On this machine, this is the path as the user gave it (`name`). A worker on another machine needs the absolute
+        path or the bytes. In this case the bytes are read now, so that messages still show the path as given. Raises
+        InputError if the bytes cannot be read.
         """
         is_on_this_machine = self.content is None and self.path is None
         if is_on_this_machine:
@@ -68,9 +68,9 @@ class InputFile(Record):
         return InMemory(self.name, self._read())
 
     def for_remote_worker(self, *, ships_inputs: bool) -> InputFile:
-        """Return the input with its absolute path or, with `ships_inputs`, with its bytes.
+        """Return the input with its absolute path or, if `ships_inputs` is True, with its bytes.
 
-        Raises InputError if its bytes are needed and cannot be read.
+        Raises InputError if the bytes are needed but cannot be read.
         """
         if self.content is not None:
             return self
@@ -146,11 +146,11 @@ class _ListedFiles(NamedTuple):
 
 
 def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence[str]) -> FoundRuns:
-    """Return the runs that words of a command line and the lines of a list name.
+    """Return the runs that are named by words of the command line and by the lines of a list.
 
-    A word is a file, a folder (its files that end like one of `run_endings`, compressed or not), or a pattern with `*`,
-    `?` or `[...]`. A line of `list_file` is such a word; a tab and `follow=EDITION` (an edition of the scorer) may come
-    after it. Blank lines and lines that begin with `#` are ignored.
+    A word is a file, a folder (in which only files with one of the `run_endings` are taken, compressed or not), or a
+    pattern with `*`, `?` or `[...]`. Each line of `list_file` has such a word, optionally followed by a tab and
+    `follow=EDITION` (an edition of the scorer). Blank lines and lines that begin with `#` are ignored.
 
     Raises InputError if there is no run, or if a folder or pattern has no file. Raises UsageError for any other text
     after a tab, and for a file with two editions.
@@ -166,7 +166,7 @@ def find_runs(words: Iterable[str], list_file: str | None, run_endings: Sequence
 
 
 def _runs_of_files(files: Sequence[_ListedFile]) -> FoundRuns:
-    """Return a run with a unique name for each file, and remarks on names changed because files would share them."""
+    """Return a run with a unique name for each file, and remarks on names that were changed to make them unique."""
     name_by_path = _name_runs([file.path for file in files])
     runs = []
     for path, edition in files:
@@ -175,11 +175,11 @@ def _runs_of_files(files: Sequence[_ListedFile]) -> FoundRuns:
 
 
 def _distinct_files(listed_words: Iterable[_ListedWord], run_endings: Sequence[str]) -> _ListedFiles:
-    """Return the files that words name, each once, and remarks on files with two paths.
+    """Return the files named by the words, each file once, and remarks on files that were named by two paths.
 
-    A word is a file, folder or pattern from the command line or a list, with the edition of its runs. Of a folder only
-    the files that end like one of `run_endings` are taken. Raises InputError if a folder or pattern has no file,
-    UsageError for a file with two editions.
+    A word is a file, folder or pattern from the command line or a list, with the edition of its runs. In folders, only
+    files with one of the `run_endings` are taken. Raises InputError if a folder or pattern has no file, and UsageError
+    if a file has two editions.
     """
     remarks: list[str] = []
     file_by_absolute_path: dict[str, _ListedFile] = {}
@@ -206,12 +206,12 @@ def _check_editions(earlier_file: _ListedFile, file: _ListedFile) -> None:
 def _read_list(list_file: str) -> Iterator[_ListedWord]:
     """Yield the words in a list of runs, each with its edition; blank lines and comments are left out.
 
-    Raises InputError if the file cannot be read, UsageError for a line that is not understood.
+    Raises InputError if the file cannot be read, and UsageError if a line is not understood.
     """
     with open_source(list_file) as source:
         data = source.read_bytes().removeprefix(BOM_UTF8)
     for line_number, line in enumerate(data.split(b"\n"), 1):
-        # Blank lines and comments are parsed, too, because what follows a tab is checked in any line.
+        # Blank lines and comments are parsed, too, because the text after a tab is checked in every line.
         listed_word = _parse_listed_line(os.fsdecode(line.strip()), f"{list_file}: line {line_number}")
         is_comment = listed_word.word.startswith("#")
         if listed_word.word and not is_comment:
@@ -222,8 +222,8 @@ def _parse_listed_line(line: str, place: str) -> _ListedWord:
     """Return the word in a line of a list of runs, with the edition that its runs follow; both may be empty.
 
     The line `run.tab<TAB>follow=2016` has the word `run.tab` and the edition `2016`. Raises UsageError, which names the
-    `place` of the line, if another text than `follow=EDITION` comes after a tab or the edition is unknown. In a
-    comment the text after a tab must have this form, too, but its edition is not looked up.
+    `place` of the line, if the text after the tab is not `follow=EDITION`, or if the edition is unknown. In a comment
+    the text after a tab must have this form, too, but its edition is not looked up.
     """
     word, tab, setting = line.partition("\t")
     if not tab:
@@ -278,15 +278,16 @@ _ENDINGS: Final = (".tab.txt", ".tab", ".tac", ".tsv", ".csv", ".txt", ".jsonl",
 
 
 def _name_runs(paths: Sequence[str]) -> dict[str, str]:
-    """Return a name for the run in each file, by the path of the file; the folder of the run gets this name.
+    """Return a name for the run in each file, by the path of the file. The folder of the run has the same name.
 
-    No two names are alike, and none is reserved for a file of the batch, such as `leaderboard.tsv`. A name is that of
-    the file without its ending, after as many folders as distinguish it from others: `runs/a/out.tab` and
-    `runs/b/out.tab` are `a-out` and `b-out`. If folders do not help, a number follows: `out-2`.
+    All names are different, and none of them is reserved for a file of the batch, such as `leaderboard.tsv`. A name is
+    the name of the file without its ending, preceded by as many folders as are needed to tell it from others: the names
+    for `runs/a/out.tab` and `runs/b/out.tab` are `a-out` and `b-out`. If folders do not help, a number is added:
+    `out-2`.
     """
     name_by_path = _names_with_folders(paths)
     taken_names = set(name_by_path.values())
-    for path in _paths_to_number(name_by_path):  # those with a reserved name, or with the name of a later run
+    for path in _paths_to_number(name_by_path):  # their names are reserved, or also names of later runs
         numbered_name = _numbered_name(name_by_path[path], taken_names)
         name_by_path[path] = numbered_name
         taken_names.add(numbered_name)
@@ -304,12 +305,13 @@ def _paths_to_number(name_by_path: Mapping[str, str]) -> list[str]:
 
 
 def _names_with_folders(paths: Sequence[str]) -> dict[str, str]:
-    """Return a name for each path, made of the file and of the fewest folders above it that make the name usable.
+    """Return a name for each path, made from the file and from as few folders above it as make the name usable.
 
-    A name is usable if no other path has it and it is not reserved. The names of `runs/a/out.tab` and `runs/b/out.tab`
-    are `a-out` and `b-out`. A path keeps an unusable name if all folders above it do not make the name usable.
+    A name is usable if no other path has it and if it is not reserved. The names for `runs/a/out.tab` and
+    `runs/b/out.tab` are `a-out` and `b-out`. If even all folders above a path do not make its name usable, the name
+    remains unusable.
     """
-    # Each round puts one folder more before each unusable name, until all names are usable or no folders are left.
+    # Each round puts one more folder before each unusable name, until all names are usable or no folders are left.
     folder_count_by_path = dict.fromkeys(paths, 0)
     while True:
         name_by_path = {path: _short_name(path, count) for path, count in folder_count_by_path.items()}
@@ -375,9 +377,9 @@ def _without_ending(file_name: str) -> str:
 
 
 def _remarks_on_names(name_by_path: Mapping[str, str]) -> list[str]:
-    """Return a remark for each name that several files share, with the longer names of the runs in these files.
+    """Return a remark on each name that several files share, with the longer names given to the runs in these files.
 
-    The remark is `the name out does not distinguish runs: a/out.tab as a-out, b/out.tab as b-out`.
+    For example, a remark is `the name out does not distinguish runs: a/out.tab as a-out, b/out.tab as b-out`.
     """
     renamed_runs: dict[str, list[str]] = defaultdict(list)
     for path, name in name_by_path.items():

@@ -64,10 +64,11 @@ def make_leaderboard(
 ) -> LeaderboardDocument:
     """Return the leaderboard that ranks the outcomes of a batch by `measure`, separately for each policy.
 
-    Runs without a score come last. If runs have intervals, their differences are tested, and rows get tiers and
-    p-values. By policy, `families` describe the tests that were corrected together, and `verdicts` say in words which
-    runs differ. Readable tables also show the `further_measures`. `edition_by_run` has the edition of the scorer that
-    each run follows; it is empty or None if all follow the same. Nothing is tested if they follow several.
+    Runs without a score come last. If runs have intervals, their differences are tested, and rows have tiers and
+    p-values. For each policy, `families` describes the tests that were corrected together, and `verdicts` says in words
+    which runs differ. Tables for people also show the `further_measures`. `edition_by_run` has the edition of the
+    scorer that each run follows; it is empty or None if all runs follow the same edition. If runs follow several
+    editions, nothing is tested.
     """
     editions = edition_by_run or {}
     boards = []
@@ -106,9 +107,9 @@ def _all_measures(shown_measures: Iterable[str], rows: Iterable[LeaderboardRow])
 
 
 def _notes_of_boards(boards: Iterable[_PolicyBoard], edition_by_run: Mapping[str, str]) -> tuple[Note, ...]:
-    """Return the notes on the editions of the scorer, if runs follow several, and on the tests, each note once."""
+    """Return the notes on the tests and, if runs follow several editions of the scorer, on the editions; each once."""
     notes: list[Note] = []
-    has_several_editions = bool(edition_by_run)  # it is empty if all runs follow the same edition
+    has_several_editions = bool(edition_by_run)  # empty if all runs follow the same edition
     if has_several_editions:
         notes.append(_note_on_editions(edition_by_run))
     for board in boards:
@@ -136,9 +137,9 @@ def _board_of_policy(
 
     The tests that are corrected together are the `family`, and the `verdict` says in words which runs differ.
     `ranked_runs` are the runs by rank. If they follow several editions of the scorer, `edition_by_run` has the edition
-    of each run: nothing is tested then, and each row names its edition.
+    of each run. In this case nothing is tested, and each row names its edition.
     """
-    # Some rows cannot be tested. The others are tested together, and each test is given back to its row by position.
+    # Some rows cannot be tested. The others are tested together, and each result is assigned to its row by position.
     testable_positions = [] if edition_by_run else _positions_to_test(ranked_runs)
     tests = _test_rows([ranked_runs[position] for position in testable_positions], task, measure)
     test_by_position = dict(zip(testable_positions, tests.rows))
@@ -152,7 +153,7 @@ def _board_of_policy(
 
 
 class _LeaderboardEntry(NamedTuple):
-    """A run id of an outcome with all its scores, and its score by the measure that ranks; None if it has none."""
+    """A run id of an outcome with all its scores, and its score by the ranking measure, or None if it has none."""
 
     outcome: Outcome
     run_scores: RunScores
@@ -180,10 +181,9 @@ def _rank(outcomes: Iterable[Outcome], measure: str) -> list[_RankedRun]:
 
 
 def _leaderboard_entries(outcomes: Iterable[Outcome], measure: str) -> list[_LeaderboardEntry]:
-    """Return an entry for each run id of some outcomes, in their order: its outcome, its scores, and that by `measure`.
+    """Return an entry for each run id of the outcomes, with its outcome, its scores, and its score by `measure`.
 
-    An outcome without any run id, such as that of a failed run, has one entry with the empty run id and without
-    scores.
+    An outcome without a run id, such as that of a failed run, has a single entry with an empty run id and no scores.
     """
     no_scores = RunScores(run_id="", scores={})
     entries = []
@@ -261,10 +261,10 @@ def _positions_to_test(ranked_runs: Iterable[_RankedRun]) -> list[int]:
 
 
 def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str) -> RowTests:
-    """Return the tests of the rows of a ranking against each other or, if the settings name one, against a baseline.
+    """Return the tests of the rows of a ranking against each other or, if the settings name a baseline, against it.
 
-    `ranked_runs` are the rows that can be tested: they have intervals, and their runs have findings. Without rows
-    nothing is tested.
+    `ranked_runs` are the rows that can be tested: they have intervals, and their runs have findings. If there are no
+    rows, nothing is tested.
     """
     resampling = _resampling_of(ranked_runs)
     if resampling is None:
@@ -272,7 +272,7 @@ def _test_rows(ranked_runs: Sequence[_RankedRun], task: str, measure: str) -> Ro
     rows = [row for row, _ in ranked_runs]
     unit_tables = []
     for _, run in ranked_runs:
-        if run.findings:  # all have findings, which the type checker cannot know
+        if run.findings:  # always true, but the type checker cannot know this
             unit_tables.append(run.findings.table())
     labels = distinct_labels(rows)
     settings = _with_baseline_label(resampling, rows, labels)
@@ -368,8 +368,8 @@ _KEYS_FOR_PROGRAMS: Final = frozenset({"file", "signature", "failure", "wins", "
 def leaderboard_layout(board: LeaderboardDocument) -> Layout:
     """Return the layout of the table of a leaderboard.
 
-    Files for programs have every column. Tables for people have the score by which runs are ranked, with its confidence
-    limits; the headline measures; the tests; and the state of each run.
+    Files for programs have all columns. Tables for people have the score by which runs are ranked and its confidence
+    limits, the headline measures, the tests, and the state of each run.
     """
     leading_columns = _leading_columns(board)
     trailing_columns = _trailing_columns(board)
@@ -378,7 +378,7 @@ def leaderboard_layout(board: LeaderboardDocument) -> Layout:
 
     ranking_columns = _score_columns(board, [board.measure])
     readable_keys = [column.key for column in leading_columns + ranking_columns]
-    readable_keys += board.headline[1:]  # the first of the headline measures is the one that ranks
+    readable_keys += board.headline[1:]  # the first headline measure is the ranking measure
     readable_keys += [column.key for column in trailing_columns]
     hidden_keys = _hidden_keys(board)
     return Layout(
@@ -472,7 +472,7 @@ def _values_of_rows(board: LeaderboardDocument) -> Iterator[dict[str, Any]]:
 
 
 def _values_of_row(row: LeaderboardRow) -> dict[str, Any]:
-    """Return the values of a row by the key of the column: `{"rank": 1, "SF-F1": 0.5, "SF-F1:low": 0.4, ...}`.
+    """Return the values of a row by column key: `{"rank": 1, "SF-F1": 0.5, "SF-F1:low": 0.4, ...}`.
 
     The value of `units` counts the units that the run wins, ties and loses: `"2/0/1"`.
     """
@@ -481,7 +481,7 @@ def _values_of_row(row: LeaderboardRow) -> dict[str, Any]:
     if row.intervals:
         for measure in row.scores:
             values[f"{measure}:low"], values[f"{measure}:high"] = row.limits(measure)
-    if isinstance(row.wins, int):  # it is neither unset (nothing was tested) nor None (this row was not tested)
+    if isinstance(row.wins, int):  # not unset (nothing was tested) or None (this row was not tested)
         values["units"] = f"{row.wins}/{row.ties}/{row.losses}"
     return values
 
@@ -507,7 +507,7 @@ def _sentences_below(board: LeaderboardDocument) -> list[str]:
 def _explanations_of_limits(board: LeaderboardDocument) -> list[str]:
     """Return the sentences that explain the confidence limits of scores and the tests, and notes on single rows.
 
-    Rows share most sentences; each is given once.
+    Rows share most sentences, but each sentence is returned only once.
     """
     sentences: dict[str, None] = {}
     for row in board.rows:
@@ -519,7 +519,7 @@ def _explanations_of_limits(board: LeaderboardDocument) -> list[str]:
 
 
 def _sentences_on_undefined_scores(board: LeaderboardDocument) -> list[str]:
-    """Return a sentence for each run and each reason why measures of it are undefined: `a has no SF-AP: ...`."""
+    """Return a sentence for each run and each reason why some of its measures are undefined: `a has no SF-AP: ...`."""
     sentences = []
     for row in board.rows:
         for measures_and_reason in undefined_sentences(row.undefined or {}):
@@ -541,9 +541,10 @@ def _name_with_policy(row: LeaderboardRow, board: LeaderboardDocument) -> str:
 
 
 def signatures(board: LeaderboardDocument) -> list[str]:
-    """Return for each policy the signature shared by the scores of its runs, as a line to be cited.
+    """Return the signature shared by the scores of all runs under each policy, as a line that can be cited.
 
-    The signatures of the runs under a policy are the same line when they name no run; each line is given once.
+    Without the name of the run, the signatures of all runs under a policy are the same. Each line is returned only
+    once.
     """
     lines = []
     for row in board.rows:
@@ -612,16 +613,16 @@ def leaderboard_text(board: LeaderboardDocument, limit: int = 10) -> str:
 
 
 def _narrow_layout(board: LeaderboardDocument) -> Layout:
-    """Return the layout of a leaderboard for a terminal: the ranking measure is called `Score`, others are left out.
+    """Return the layout of a leaderboard for a terminal, which calls the ranking measure `Score` and leaves out others.
 
-    The numbers of errors and warnings and the sizes of differences are left out, too.
+    The numbers of errors and warnings and the effect sizes are left out, too.
     """
     layout = leaderboard_layout(board)
     columns = []
     for column in layout.columns:
         heading = "Score" if column.key == board.measure else column.heading
         columns.append(replace(column, heading=heading))
-    further_measures = board.headline[1:]  # the first one ranks
+    further_measures = board.headline[1:]  # the first one is the ranking measure
     hidden_keys = {*further_measures, "errors", "warnings", "effect_size"}
     shown_keys = [key for key in layout.shown_keys if key not in hidden_keys]
     return replace(layout, columns=tuple(columns), shown_keys=tuple(shown_keys))

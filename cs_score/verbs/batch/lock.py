@@ -1,5 +1,5 @@
-"""The lock of an output folder, so that two batches never write into the same folder at once. The folder holds a lock
-file while a batch is at work. The file names its *owner*, the process that has locked it.
+"""The lock of an output folder, which prevents two batches from writing into the folder at once. The folder contains a
+lock file while a batch is at work. The file names its *owner*, the process that has locked it.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class _Owner(Record):
 
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[str | None]:
-    """Hold the lock of an output folder while the context is entered.
+    """Hold the lock of an output folder until the context is left.
 
-    Yields a remark if a killed batch has left its lock file behind, None otherwise. The kernel releases the lock of a
-    process that ends for any reason. A lock file of another host counts as locked while it exists, since some shared
-    storage does not support locks between hosts.
+    Yields a remark if a batch that was killed has left its lock file behind; otherwise, yields None. When a process
+    ends for any reason, the kernel releases its lock. A lock file of another host counts as locked as long as it
+    exists, because some shared storage does not support locks between hosts.
 
-    Raises UsageError if another batch holds the folder, OutputError if no file can be made in it.
+    Raises UsageError if another batch holds the lock, and OutputError if no file can be made in the folder.
     """
     path = os.path.join(folder, LOCK)
     with contextlib.closing(_acquire_lock(path)) as lock_file:
@@ -78,8 +78,8 @@ def locked(folder: str) -> Iterator[str | None]:
 def _take_over(lock_file: io.FileIO, earlier_owner: _Owner | None, path: str) -> None:
     """Make this process, which holds the lock, the owner in the lock file at `path`.
 
-    `earlier_owner` is the process that the file has named so far, or None. Raises UsageError if the earlier owner is a
-    process of another host, which may still be at work, OutputError if the disk is full.
+    `earlier_owner` is the process that the file named before, or None. Raises UsageError if the earlier owner is a
+    process on another host, which may still be at work. Raises OutputError if the disk is full.
     """
     this_process = _Owner(os.getpid(), socket.gethostname())
     if earlier_owner is not None and earlier_owner.host != this_process.host:
@@ -90,8 +90,8 @@ def _take_over(lock_file: io.FileIO, earlier_owner: _Owner | None, path: str) ->
 def _acquire_lock(path: str) -> io.FileIO:
     """Open the lock file at `path`, which is made if it is missing, lock it for this process, and return it.
 
-    Waits a few seconds for a process that has died but whose workers still hold the lock. Raises UsageError if a living
-    process holds it, OutputError if the file cannot be made.
+    Waits a few seconds if the owner has died but its workers still hold the lock. Raises UsageError if a living process
+    holds the lock, and OutputError if the file cannot be made.
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
@@ -118,8 +118,8 @@ def _try_to_lock(lock_file: io.FileIO) -> bool:
 def _pause_or_refuse(owner: _Owner | None, path: str, deadline: float) -> None:
     """Pause before the next attempt to lock the file at `path`, or refuse the folder.
 
-    Its `owner` is dead, but the workers of the owner have not released the lock yet. Raises UsageError if the owner is
-    alive, or if the monotonic clock has passed the `deadline`.
+    If its `owner` is dead, the owner's workers may not have released the lock yet, so another attempt makes sense.
+    Raises UsageError if the owner is alive, or if the monotonic clock has passed the `deadline`.
     """
     has_living_owner = owner is not None and owner.may_be_alive()
     if has_living_owner or time.monotonic() > deadline:
@@ -128,14 +128,14 @@ def _pause_or_refuse(owner: _Owner | None, path: str, deadline: float) -> None:
 
 
 def _open_lock_file(path: str) -> io.FileIO:
-    """Open the lock file at `path` for reading and writing, and return it; it is made if it is missing.
+    """Open the lock file at `path` for reading and writing, and return it; a missing file is created.
 
-    Raises UsageError if something else is at this path (a link, a pipe, a file with a second name), which would be
-    overwritten. Raises OutputError if the file cannot be made.
+    Raises UsageError if there is something else at this path that would be overwritten: a link, a pipe, or a file with
+    a second name. Raises OutputError if the file cannot be created.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with contextlib.suppress(FileNotFoundError):  # a missing file is made below
+        with contextlib.suppress(FileNotFoundError):  # a missing file is created below
             status = os.lstat(path)
             is_plain_file = stat.S_ISREG(status.st_mode)
             has_second_name = status.st_nlink > 1
@@ -167,9 +167,9 @@ def _read_owner(lock_file: io.FileIO) -> _Owner | None:
 
 
 def _write_owner(lock_file: io.FileIO, owner: _Owner, path: str) -> None:
-    """Write a process into the lock file, in place of an earlier one.
+    """Write a process into the lock file, in place of the earlier owner.
 
-    If the disk is full, the lock is given up: the file is removed. Raises OutputError then.
+    If the disk is full, the lock file is removed to give up the lock, and OutputError is raised.
     """
     try:
         lock_file.truncate(0)
@@ -180,7 +180,7 @@ def _write_owner(lock_file: io.FileIO, owner: _Owner, path: str) -> None:
 
 
 def _folder_in_use_error(path: str, owner: _Owner | None) -> UsageError:
-    """Return the error for a folder with another batch at work; `path` is the path of the folder's lock file."""
+    """Return the error for a folder in which another batch is at work; `path` is the path of the folder's lock file."""
     other_batch = "another batch"
     if owner is not None:
         other_batch += f" (process {owner.pid} on {owner.host})"

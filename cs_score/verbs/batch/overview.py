@@ -1,11 +1,11 @@
-"""The overview of many runs: what each run found, how much they agree, how certain their rankings are. A *target* is
-to be found: an equivalence class (answers with the same meaning) or, in evidence tasks, a unit (claim, question) by a
-measure. A *part* of gold is a sort of targets. A *system* is a run with one run id.
+"""The overview of many runs: what each run found, how much they agree, and how certain their rankings are. A *target*
+is something that runs should find: an equivalence class (answers with the same meaning) or, in evidence tasks, a unit
+(claim, question) by a measure. A *part* of gold has all targets of one kind. A *system* is a run with one run id.
 
-The *findings* of a run say which targets it found: bit n stands for the target at position n of the list of targets.
-A batch scores many runs and calls `make_overview` with the results. Each run has its `Findings` under each policy,
-which are small enough to be stored with the run and to be sent from one process to another. In evidence tasks, a unit
-is found by a measure where the unit's own value is 1, or 0/0 because neither gold nor the run has anything there.
+The *findings* of a run say which targets it found: bit n stands for the target at position n of the list of targets. A
+batch scores many runs and calls `make_overview` with the results. Each run has `Findings` under each policy, which are
+small enough to be stored with the run and sent between processes. In evidence tasks, a unit is found by a measure if
+the unit's own value is 1, or if it is 0/0 because neither gold nor the run has anything for the unit.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def make_findings(
         columns=table.columns,
         rows=";".join([line_by_row[row] for row in table.rows]),
         found=f"{found_bits:x}",  # a hexadecimal number
-        right="".join(sorted(right_ids)),  # ids have one fixed length, so that nothing needs to part them
+        right="".join(sorted(right_ids)),  # all ids have the same length, so no separator is needed
         wrong="".join(sorted(wrong_ids)),
     )
 
@@ -167,9 +167,9 @@ ClassKey: TypeAlias = tuple[str, str]
 class TargetIndex(Record, eq=False):
     """The targets of a Cold Start evaluation: the classes of the ground truth in all rows that are scored.
 
-    They are in the order of queries and of the pool. In a row whose slot takes one value, all classes together are one
-    target. `position_by_class` and `positions_by_row` say where the target of a class, and those of a row, are in
-    `targets`.
+    The targets are in the order of the queries and of the pool. In a row whose slot takes a single value, all classes
+    together are one target. `position_by_class` has the position in `targets` of the target of each class, and
+    `positions_by_row` has the positions of the targets of each row.
     """
 
     targets: Sequence[Target]
@@ -194,14 +194,14 @@ class _RowOfTargets(NamedTuple):
 def index_targets(gold: ColdStartGold) -> TargetIndex:
     """Return the targets of a Cold Start evaluation, with their positions by class and by row of the score tables.
 
-    A target is an equivalence class of the ground truth. Where a query asks for one value only, all classes of its row
-    are one target together, and all of them have its position.
+    A target is an equivalence class of the ground truth. If a query asks for a single value, all classes of its row
+    together are one target, and they all have its position.
     """
     targets: list[Target] = []
     position_by_class: dict[ClassKey, int] = {}
     positions_by_row: dict[str, Sequence[int]] = {}
     for row in _rows_of_gold(gold):
-        # The targets of the row come after those of the rows before it.
+        # The targets of this row come after the targets of all earlier rows.
         target_positions = range(len(targets), len(targets) + len(row.targets))
         targets += row.targets
         positions_by_row[row.name] = list(target_positions)
@@ -222,9 +222,9 @@ def _position_by_class(row: _RowOfTargets, target_positions: Sequence[int]) -> d
 
 
 def _rows_of_gold(gold: ColdStartGold) -> Iterator[_RowOfTargets]:
-    """Yield the rows of the score tables of all scored queries. A query without a tree of classes has none."""
+    """Yield the rows of the score tables of all scored queries. A query without a tree of classes has no rows."""
     for query in gold.selected_queries():
-        tree = gold.gold_of_query(query, gold.links).tree  # the links of gold alone: no run is needed here
+        tree = gold.gold_of_query(query, gold.links).tree  # only the links of gold; no run is needed here
         if tree is not None:
             yield from _rows_of_query(gold, query, tree)
 
@@ -233,7 +233,7 @@ def _rows_of_query(gold: ColdStartGold, query: Query, tree: ClassTree) -> Iterat
     """Yield the rows of the score tables of a query, whose equivalence classes form a `tree`.
 
     A row has the name of its node in the tree: the query itself, or a class with further questions. Each class of a row
-    is a target. If the slot of the row takes a single value, its classes are one target together.
+    is a target. If the slot of the row takes a single value, its classes together are one target.
     """
     cluster = gold.cluster_of(query)  # the unit of the query: its LDC query, or else the query itself
     example_by_class = _example_by_class(gold, query)
@@ -261,9 +261,9 @@ def _example_by_class(gold: ColdStartGold, query: Query) -> dict[str, str]:
 def _classes_by_row(tree: ClassTree, max_depth: int) -> dict[str, list[str]]:
     """Return the names of the equivalence classes that belong to each row of a query's score tables.
 
-    A row is about the query itself, or about a class if the query asks further questions about it. Rows deeper in
-    the tree than `max_depth` are not scored and left out. Wrong bins are left out, too: they collect responses of no
-    class.
+    A row is about the query itself, or about a class if the query asks further questions about it. Rows deeper in the
+    tree than `max_depth` are left out, because they are not scored. Wrong bins are left out, too; they collect
+    responses that are not in any class.
     """
     classes_by_row: dict[str, list[str]] = {}
     for row in tree.inner_nodes:
@@ -300,10 +300,10 @@ class _JudgedAnswers:
         self.wrong_ids: set[str] = set()
 
     def add_unit(self, unit: UnitResult) -> None:
-        """Add the answers of the run in a unit, as far as they count in its scores."""
+        """Add the answers of the run in a unit that count in the unit's scores."""
         for row, response in _counted_responses(unit):
             labels = unit.labels_by_index[response.index]
-            # The follow-on query asks about this answer: its id is made of the query, the value and the provenance.
+            # The follow-on query asks about this answer. Its id is made from the query, the value and the provenance.
             answer_id = response.follow_on.id
             if WRONG in labels:
                 self.wrong_ids.add(answer_id)
@@ -314,7 +314,8 @@ class _JudgedAnswers:
     def _add_target(self, row: str, assessment: Assessment | None) -> None:
         """Add the target that a right answer has found; `row` is the name of the row that counts the answer.
 
-        A policy may count an answer as right that has no assessment or belongs to no class. It finds no target.
+        A policy may count an answer as right even if it has no assessment or does not belong to a class. Such an answer
+        does not find a target.
         """
         if assessment is None:
             return
@@ -362,7 +363,7 @@ def score_found_targets(gold: ColdStartGold, index: TargetIndex, found_bits: int
 
 
 def _score_rows_of_found(index: TargetIndex, found_bits: int) -> list[ScoreRow]:
-    """Return the rows of the score table of a run that gives one right answer for each found target and no other.
+    """Return the rows of the score table of a run that gives one right answer for each found target, and no others.
 
     Target n is found if bit n of `found_bits` is set.
     """
@@ -470,7 +471,7 @@ class Agreement(Record):
 
 
 def answers_as_bits(ids_of_runs: Sequence[Collection[str]]) -> list[int]:
-    """Return for each run a whole number with a bit for each answer that the run has.
+    """Return an integer for each run, with a bit for each answer that the run has.
 
     `ids_of_runs` has the ids of the answers of each run. A bit means the same answer in all runs: `[{"x"}, {"x", "y"}]`
     gives `[1, 3]` or `[2, 3]`.
@@ -487,12 +488,11 @@ def answers_as_bits(ids_of_runs: Sequence[Collection[str]]) -> list[int]:
 
 
 def count_shared_answers(bits_by_run: Mapping[int, int], mask_by_part: Mapping[str, int]) -> list[SharedAnswers]:
-    """Return for every pair of runs how many answers both have, and how many at least one of them has.
+    """Return how many answers both runs of each pair have, and how many at least one of them has.
 
-    They are counted in each part of gold by itself. `bits_by_run` has the answers of each run as bits of a whole
-    number, by the position of the run. `mask_by_part` has the bits of the answers that belong to each part. Parts are
-    never added up: a sentence can be right only if its abstract is right, so that a sum over both would count the same
-    agreement twice.
+    Each part of gold is counted separately. `bits_by_run` has the answers of each run as the bits of an integer, by the
+    position of the run. `mask_by_part` has the bits of the answers that belong to each part. Parts are never added up:
+    a sentence can be right only if its abstract is right, so a sum over both would count the same agreement twice.
     """
     shared_answers = []
     for a, b in combinations(bits_by_run, 2):
@@ -510,7 +510,7 @@ FOUND: Final = "1"
 
 
 def mark_targets(found_bits: int, target_count: int) -> str:
-    """Return a text with a mark for each target, `1` if its bit is set, else `0`: the bits 0b0101 give `1010`."""
+    """Return a text with a mark for each target, `1` if its bit is set and `0` if not: the bits 0b0101 give `1010`."""
     if target_count == 0:
         return ""
     last_target_first = format(found_bits, "b").zfill(target_count)  # the number in base 2 ends with bit 0
@@ -518,9 +518,9 @@ def mark_targets(found_bits: int, target_count: int) -> str:
 
 
 def count_finders(marks_of_runs: Sequence[str], target_count: int) -> list[int]:
-    """Return for each target the number of runs that found it: `["10", "11"]` gives `[2, 1]`.
+    """Return the number of runs that found each target: `["10", "11"]` gives `[2, 1]`.
 
-    `marks_of_runs` has for each run a text with a mark for each target, as `mark_targets` makes it.
+    For each run, `marks_of_runs` has a text with a mark for each target, as made by `mark_targets`.
     """
     if not marks_of_runs:
         return [0] * target_count
@@ -530,12 +530,12 @@ def count_finders(marks_of_runs: Sequence[str], target_count: int) -> list[int]:
 
 
 def shares_found_together(finder_counts: Sequence[int], run_count: int, part: str = "") -> list[FoundTogether]:
-    """Return for k = 1, 2 ... `run_count` the share of the targets of a part that k runs find.
+    """Return the share of the targets of a part that k runs find, for k = 1, 2 ... `run_count`.
 
-    `found_by_any` is the mean, over all choices of k of the runs, of the share that at least one of them finds.
-    `found_by_at_least` is the share that at least k runs find. `finder_counts` has for each target the number of runs
-    that found it: with `[2, 1]` and two runs, one run finds 3/4 of the targets on average, and both together find all.
-    Without targets the list is empty.
+    `found_by_any` is the share found by at least one of k runs, averaged over all choices of k runs.
+    `found_by_at_least` is the share found by at least k runs. `finder_counts` has the number of runs that found each
+    target: with `[2, 1]` and two runs, one run finds 3/4 of the targets on average, and both together find all of them.
+    If there are no targets, the list is empty.
     """
     if not finder_counts:
         return []
@@ -555,14 +555,14 @@ def shares_found_together(finder_counts: Sequence[int], run_count: int, part: st
 
 
 def _missed_shares(finder_counts: Iterable[int], run_count: int) -> Iterator[dict[int, float]]:
-    """Yield for k = 1, 2 ... `run_count` the share of all choices of k runs in which no run found a certain target.
+    """Yield, for k = 1, 2 ... `run_count`, the share of all choices of k runs in which no run found a target.
 
-    The share depends on the number of runs that found the target, which is the key: each m of `finder_counts` has the
-    share C(n - m, k) / C(n, k), where n is `run_count`. If one of two runs found it, the shares are 0.5 and 0:
-    `[{1: 0.5}, {1: 0.0}]`.
+    The keys are the numbers of runs that found the target, because the share depends on this number. For each m in
+    `finder_counts`, the share is C(n - m, k) / C(n, k), where n is `run_count`. If one of two runs found the target,
+    the shares are 0.5 and 0: `[{1: 0.5}, {1: 0.0}]`.
     """
-    # Each share is made from the last one: C(n - m, k) / C(n, k) is the share for k - 1 times (r - m) / r, where
-    # r = n - k + 1 runs remain when k - 1 runs, which all missed the target, have been chosen.
+    # Each share is computed from the previous one: C(n - m, k) / C(n, k) is the share for k - 1 times (r - m) / r. Here
+    # r = n - k + 1 is the number of runs that remain when k - 1 runs, all of which missed the target, have been chosen.
     share_by_finders = dict.fromkeys(finder_counts, 1.0)
     for k in range(1, run_count + 1):
         remaining_runs = run_count - k + 1
@@ -674,8 +674,8 @@ def make_overview(
 ) -> Overview:
     """Return the overview of many systems, ranked by each of `measures` under each policy.
 
-    `results_by_policy` has for each policy the result of each system, None if the system was not scored. With
-    `resampling` the agreement of rankings gets intervals. To save memory, the statistics of units are read for one
+    For each policy, `results_by_policy` has the result of each system, or None if the system was not scored. With
+    `resampling`, the agreement of rankings has intervals. To save memory, the statistics of units are read for one
     policy at a time.
     """
     rankings = _Rankings(evaluation.task, measures, resampling)
@@ -700,7 +700,7 @@ def make_overview(
 
 
 def _read_tables(results: Sequence[SystemResult | None]) -> list[UnitTable | None]:
-    """Return a table for each system with the statistics of its units; None for a system that was not scored."""
+    """Return a table with the statistics of each system's units, or None for a system that was not scored."""
     tables: list[UnitTable | None] = []
     for result in results:
         table = None if result is None else result.findings.table()
@@ -724,8 +724,8 @@ def _targets_of(evaluation: Evaluation, units: Sequence[Unit]) -> Sequence[Targe
 class _Rankings:
     """The rankings of the systems of a batch: by each of some measures, under each policy.
 
-    A ranking is known by the scores of the systems, None for a system without a score. If scores are resampled, it also
-    has the scores in each resample.
+    A ranking consists of the scores of the systems, with None for a system without a score. If scores are resampled, it
+    also has the scores in each resample.
     """
 
     def __init__(self, task: str, measures: Sequence[str], resampling: Resampling | None) -> None:
@@ -737,9 +737,9 @@ class _Rankings:
         self._resampled_scores_by_ranking: dict[RunRanking, Floats] = {}
 
     def add(self, policy_results: PolicyResults, units: Sequence[Unit]) -> None:
-        """Add the scores that rank the systems under a policy, and their scores in each resample if there are any.
+        """Add the scores that rank the systems under a policy, and, if there are resamples, those of each resample.
 
-        `units` are the units of all systems, which are resampled.
+        `units` are the units of all systems; these units are resampled.
         """
         scores_by_measure = _scores_to_rank(policy_results.results, self._measures)
         for measure, scores in scores_by_measure.items():
@@ -769,9 +769,9 @@ class _Rankings:
 
 
 def _scores_to_rank(results: Sequence[SystemResult | None], measures: Sequence[str]) -> dict[str, list[float | None]]:
-    """Return the scores of the systems by measure, None for a system without a score.
+    """Return the scores of the systems by measure, with None for a system without a score.
 
-    A measure by which no system has a score is left out.
+    Measures by which no system has a score are left out.
     """
     scores_by_measure: dict[str, list[float | None]] = {}
     for measure in measures:
@@ -806,9 +806,9 @@ class AnswerBits(Record):
 class _Finders(Record):
     """The systems that found each target of gold, under one policy.
 
-    `marks_of_systems` has for each system a text with a mark for each target, `1` if the system found it, else `0`:
-    `"0110"`. It has None for a system that was not scored. `finder_counts` has for each target the number of its
-    finders.
+    For each system, `marks_of_systems` has a text such as `"0110"` with a mark for each target: `1` if the system found
+    it, otherwise `0`. It has None for a system that was not scored. `finder_counts` has the number of systems that
+    found each target.
     """
 
     targets: Sequence[Target]
@@ -835,8 +835,8 @@ UnitValues: TypeAlias = Mapping[Unit, Values]
 def _summarize_policy(policy_results: PolicyResults, evaluation: Evaluation, units: Sequence[Unit]) -> PolicyOverview:
     """Return the overview of all systems under one policy: the scores of their units, and the targets that they found.
 
-    The finders of a target are the systems that found it. The marks of a system are a text such as `"0110"`: `1` for
-    each target that it found. `units` are the units of all systems.
+    The finders of a target are the systems that found it. The marks of a system are a text such as `"0110"`, with `1`
+    for each target that the system found and `0` for each other target. `units` are the units of all systems.
     """
     policy = policy_results.policy
     values_of_systems = _values_of_systems(policy_results.tables, evaluation)
@@ -882,7 +882,7 @@ def _answers_of_policy(
 
 
 def _agreement(policy: str, answers: _AnswersOfPolicy, evaluation: Evaluation) -> Agreement:
-    """Return how much the systems agree under a policy: each pair of them, several together, and all together.
+    """Return how much the systems agree under a policy: in pairs, in groups of several systems, and all together.
 
     The finders of a target are the systems that found it.
     """
@@ -904,9 +904,9 @@ class _SharedRightAndWrong(NamedTuple):
 def _shared_answers(
     answers_by_system: Mapping[int, AnswerBits], mask_by_part: Mapping[str, int]
 ) -> _SharedRightAndWrong:
-    """Return how many right and how many wrong answers each two of the scored systems share.
+    """Return how many right and how many wrong answers each pair of scored systems shares.
 
-    `mask_by_part` has for each part of gold a whole number whose bits are 1 for the answers that belong to it.
+    For each part of gold, `mask_by_part` has an integer whose bits are 1 for the answers that belong to the part.
     """
     right_by_system = {position: answers.right for position, answers in answers_by_system.items()}
     wrong_by_system = {position: answers.wrong for position, answers in answers_by_system.items()}
@@ -917,11 +917,11 @@ def _shared_answers(
 
 
 def _mask_by_part(evaluation: Evaluation, unit_count: int) -> dict[str, int]:
-    """Return for each part of gold a whole number whose bits are 1 for the answers that belong to it.
+    """Return, for each part of gold, an integer whose bits are 1 for the answers that belong to the part.
 
-    With these masks the answers of a part are picked out of the bits of a system's answers. Evidence tasks have one
-    part for each measure, with a bit for each unit. All answers of Cold Start are in one part, which has no name:
-    `{"": -1}`, since all bits of -1 are set.
+    These masks select the answers of a part from the bits of a system's answers. In evidence tasks, there is one part
+    for each measure, with a bit for each unit. In Cold Start, all answers are in a single part without a name, and the
+    result is `{"": -1}`, because all bits of -1 are set.
     """
     if evaluation.has_units_as_targets:
         return masks_by_measure(unit_count, evaluation.target_measures)
@@ -929,7 +929,7 @@ def _mask_by_part(evaluation: Evaluation, unit_count: int) -> dict[str, int]:
 
 
 def _finders_of(targets: Sequence[Target], answers_by_system: Mapping[int, AnswerBits], system_count: int) -> _Finders:
-    """Return for each system a text of marks, one for each target: `"0110"` has `1` for the targets that it found.
+    """Return a text of marks for each system, with one mark for each target: in `"0110"`, `1` means found.
 
     `answers_by_system` has the answers of each scored system, by its position among all `system_count` systems. The
     other systems have None in place of marks.
@@ -954,15 +954,15 @@ def _found_together(finders: _Finders) -> tuple[FoundTogether, ...]:
 
 
 def _values_of_systems(tables: Sequence[UnitTable | None], evaluation: Evaluation) -> list[UnitValues]:
-    """Return for each system the values of its units, one value for each measure.
+    """Return the values of each system's units, one value for each measure.
 
-    A system that was not scored has no values. `tables` have the statistics of the units. In evidence tasks there is a
-    value for each target measure, in Cold Start only one: that by `evaluation.measure`. The files of the batch show the
-    first value of a unit.
+    A system that was not scored has no values. `tables` have the statistics of the units. In evidence tasks, a unit has
+    a value for each target measure; in Cold Start, it has only the value by `evaluation.measure`. The files of the
+    batch show the first value of a unit.
     """
     measures = evaluation.target_measures or (evaluation.measure,)
     formula = measure_formula(evaluation.task, measures)
-    # `values` fills this cache, since many units of all systems have the same statistics.
+    # `values` fills this cache. It is useful because many units of all systems have the same statistics.
     values_by_row: dict[tuple[float, ...], Values] = {}
     values_of_systems: list[UnitValues] = []
     for table in tables:
@@ -1006,7 +1006,7 @@ def _answers_by_ids(results: Sequence[SystemResult | None]) -> dict[int, AnswerB
 
 
 def _split_ids(ids_in_one_text: str) -> list[str]:
-    """Return the ids of answers in a text of findings, which has nothing between them: twelve characters each."""
+    """Return the ids of answers in a text of findings. Each id has twelve characters, and there is no separator."""
     return _ANSWER_ID.findall(ids_in_one_text)
 
 
@@ -1037,9 +1037,9 @@ def _difficulty(policy: str, part: str, target_positions: Sequence[int], finders
 
 
 def _found_count(marks: str | None, positions: Iterable[int]) -> int:
-    """Return how many of the targets at some positions a system has found, by its marks of all targets.
+    """Return how many of the targets at the given positions a system found, according to its marks.
 
-    The marks `"0110"` and the positions `[0, 1]` give 1. A system that was not scored has no marks, and has found none.
+    The marks `"0110"` and the positions `[0, 1]` give 1. A system that was not scored has no marks, so the result is 0.
     """
     if marks is None:
         return 0
@@ -1047,13 +1047,13 @@ def _found_count(marks: str | None, positions: Iterable[int]) -> int:
 
 
 def _unit_scores(policy: str, units: Sequence[Unit], values_of_systems: Sequence[UnitValues]) -> list[UnitScores]:
-    """Return the scores of each unit, one for each system, by the first measure; None if a system lacks the unit."""
+    """Return each unit's scores by the first measure: one for each system, or None if the system lacks the unit."""
     no_values: Values = (None,)
     unit_scores = []
     for unit in units:
-        # Of the values by all measures, the first is shown.
+        # Only the value by the first measure is shown.
         scores = [values_by_unit.get(unit, no_values)[0] for values_by_unit in values_of_systems]
-        unit_id, _ = unit  # the other member numbers the units with this id
+        unit_id, _ = unit  # the second item numbers the units with this id
         unit_scores.append(UnitScores(policy, unit_id, tuple(scores)))
     return unit_scores
 
@@ -1116,9 +1116,9 @@ def judge_units(values_by_unit: UnitValues, units: Sequence[Unit], measure_count
 
 
 def _values_with_positions(values_by_unit: UnitValues, units: Sequence[Unit]) -> Iterator[tuple[int, float | None]]:
-    """Yield the position of the bit and the value of each unit that a system has, by each measure.
+    """Yield the bit position and the value of each of a system's units, for each measure.
 
-    With two units the values of the first one have the positions 0, 2, 4 ..., a position for each measure.
+    If there are two units, the values of the first unit have the positions 0, 2, 4 ..., one for each measure.
     """
     for unit_position, unit in enumerate(units):
         for measure_position, value in enumerate(values_by_unit.get(unit, ())):

@@ -744,7 +744,7 @@ def _ranking_text(ranking: RunRanking) -> str:
 
 
 def _contradictions_of_batch(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield the contradictions in the document of a batch; if there is one, no page can be made of it.
+    """Yield the contradictions in the document of a batch. No page can be made if there are any.
 
     - A list does not have one entry for each run.
     - A run is named by a position outside the list of runs.

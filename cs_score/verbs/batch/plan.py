@@ -76,8 +76,9 @@ class BatchOptions(Record):
 class Plan(Record, kw_only=True):
     """The inputs and options with which a worker reads gold and scores runs. A plan can be pickled.
 
-    `resampling` has the settings of intervals, None for no intervals. `make_page` is the function that makes the page
-    of a run from its analysis and that of the batch from its overview; None for no pages.
+    `resampling` holds the settings for intervals, or None if no intervals are computed. `make_page` is a function that
+    creates the page of a run from its analysis, and the page of the batch from its overview. It is None if no pages are
+    created.
     """
 
     task: str
@@ -139,8 +140,8 @@ def _with_remote_inputs(value: Any, *, ships_inputs: bool) -> Any:
 class PreparedGold:
     """The gold that a plan has read, against which runs are scored. Scoring a run does not change it.
 
-    `digests` has the digest of each input that all runs share. `problem_occurrences` are the problems of these
-    inputs with details, if the plan wants them.
+    `digests` holds the digest of each input that is shared by all runs. `problem_occurrences` lists the problems of
+    these inputs in detail, if the plan asks for them.
     """
 
     plan: Any

@@ -134,11 +134,12 @@ def _refuse_links(folder: str, *, has_policies: bool) -> None:
 
 
 def _problem_reports_in_run_folder(problem_outputs: Iterable[PlannedOutput], folder: str) -> list[str]:
-    """Return the paths of the reports of problems that would collide with a file of the run in a folder.
+    """Return the paths of problem reports that would collide with a file of the run in a folder.
 
-    `--problems OUT/run/out.json` is such a path if `OUT/run` is the `folder` of a run. With the result the plan has the
-    path twice, as a file of the run and as a report, so that the check of the plan refuses it. A file that exists
-    already is left out, because the plan has all existing files of the folder anyway.
+    For example, `--problems OUT/run/out.json` collides if `OUT/run` is the `folder` of a run. Adding the result to the
+    plan makes the path occur twice, once as a file of the run and once as a report, so that the plan is rejected when
+    it is checked. Files that already exist are left out, because the plan contains all existing files of the folder
+    anyway.
     """
     paths = []
     for output in problem_outputs:
@@ -260,8 +261,8 @@ class _FileDigest:
     def _update_in_first_line(self, block: bytes) -> None:
         """Add a block of a file `.params` that begins inside its first line.
 
-        The first line is held back until it is complete. If it is the time of the call, it is left out of the SHA-256.
-        A file may also end inside its first line; `written_file` deals with that.
+        The first line is held back until it is complete. If it holds the time of the call, it is left out of the
+        SHA-256. A file may also end before its first line is complete; this case is handled by `written_file`.
         """
         part_of_line, line_feed, rest = block.partition(b"\n")
         self._first_line += part_of_line
@@ -292,8 +293,8 @@ class ChangedFileError(Exception):
 def read_whole_run(folder: str, origin: RunOrigin) -> Outcome | None:
     """Return the recorded outcome of a run that an earlier batch scored from the inputs and options of `origin`.
 
-    Returns None if the folder has no record, and if the record was made from other inputs or options or does not name
-    them. Raises ChangedFileError if someone has changed the record or one of the files that it lists.
+    Returns None if the folder has no record, or if the record does not show that the inputs and options were the same.
+    Raises ChangedFileError if the record or one of the files listed in it has been modified.
     """
     path = os.path.join(folder, SIGNATURE)
     if not os.path.lexists(path):
@@ -323,10 +324,10 @@ def _read_record(path: str) -> Outcome:
 
 
 def _is_as_written(outcome: Outcome, record_json: Mapping[str, object]) -> bool:
-    """Return whether the record of a run is as a batch wrote it; `outcome` was read from its JSON.
+    """Return whether the record of a run is exactly as a batch wrote it. `outcome` was read from its JSON.
 
-    Raises InputError or ValueError for findings in a form that no batch has written. The caller treats such a record
-    as a changed one, too.
+    Raises InputError or ValueError if the findings have a form that a batch never writes. The caller also treats such a
+    record as modified.
     """
     if not outcome.origin or outcome.digest != digest_of_record(record_json):
         return False
@@ -338,10 +339,11 @@ def _is_as_written(outcome: Outcome, record_json: Mapping[str, object]) -> bool:
 
 
 def _origin_without_input_names(origin: RunOrigin) -> object:
-    """Return the origin of a run's scores as values that are equal if the scores were made in the same way.
+    """Return the origin of a run's scores as values that compare equal if the scores were computed in the same way.
 
-    Two batches may read the same inputs from different paths. So the inputs are listed by role and digest without their
-    names, and an option that names an input, such as a list of queries, has the digest of that input in its place.
+    Two batches may read the same inputs from different paths. For this reason, inputs are identified by role and digest
+    instead of their names. If an option names an input, such as a list of queries, the name is replaced by the digest
+    of that input.
     """
     digest_by_name = {file.name: file.sha256 for file in origin.inputs}
     options = {}
@@ -352,7 +354,8 @@ def _origin_without_input_names(origin: RunOrigin) -> object:
     # The entries with names of inputs are replaced.
     values["options"] = options
     values["inputs"] = [(file.role, file.sha256) for file in origin.inputs]
-    # An origin that was read from JSON has lists where one of this process has tuples; JSON makes both lists.
+    # An origin that was read from JSON has lists where an origin of this process has tuples. Converting both to JSON
+    # turns the tuples into lists.
     return json.loads(json.dumps(values))
 
 

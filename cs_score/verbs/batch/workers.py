@@ -134,9 +134,9 @@ OutcomesFuture: TypeAlias = Future[list[ScoredInBatch]]
 class Backend:
     """The processes that score runs.
 
-    `most_jobs_at_once` is the number of jobs that are handed out at the same time. `death_errors` are the exceptions of
-    a future whose worker died. If it `retries_crashed_jobs`, it tries such a job again itself before it reports the
-    error.
+    `most_jobs_at_once` is the number of jobs that are handed out at the same time. `death_errors` are the exceptions
+    that a future raises if its worker died. If `retries_crashed_jobs` is true, the backend itself retries the job of a
+    dead worker before it reports the error.
     """
 
     most_jobs_at_once: int
@@ -153,11 +153,11 @@ class Backend:
 
 
 def run_jobs(jobs: Sequence[Job], backend: Backend, progress: Progress) -> Iterator[ScoredInBatch]:
-    """Score runs, and yield their outcomes as soon as they are known, in any order.
+    """Score runs, and yield their outcomes in the order in which they become available.
 
-    A run whose worker dies is scored once more after all others, without other runs at the same time: the memory may
-    suffice for one large run but not for two. If the worker dies again, the run has failed. A backend that repeats
-    crashed jobs itself has done this before.
+    If the worker of a run dies, the run is scored once more after all others. No other run is scored at the same time,
+    since there may be enough memory for one large run but not for two. If the worker dies again, the run has failed.
+    Runs are not repeated here if the backend retries crashed jobs itself.
     """
     crashed_jobs: list[Job] = []
     for job, future in _complete_jobs(jobs, backend, backend.most_jobs_at_once, progress):
@@ -275,11 +275,11 @@ class _DaskBackend(Backend):
 
 @contextlib.contextmanager
 def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
-    """Yield a backend of the workers of the Dask cluster whose scheduler answers at `address`.
+    """Yield a backend that uses the workers of the Dask cluster with a scheduler at `address`.
 
-    Each worker receives the plan once, also a worker that joins later. Raises MissingExtraError without the package
-    distributed (extra `dask`), InputError if no scheduler answers, if it has no worker, or if a worker lacks this
-    version of cs-score.
+    Each worker receives the plan once, including workers that join later. Raises MissingExtraError if the package
+    distributed (extra `dask`) is not installed. Raises InputError if the scheduler does not respond or has no workers,
+    or if a worker does not have this version of cs-score.
     """
     distributed = _package_of_dask()
     batch_id = os.urandom(16).hex()
@@ -287,7 +287,7 @@ def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
         _check_workers(client, address)
         # A plugin is an object that Dask sends to each worker once; here it holds the scorer with the plan.
         client.register_plugin(_plugin_with_scorer(distributed, scorer), name=batch_id)
-        # pure=False: a job handed out again is computed again, and not taken from the results of an earlier one.
+        # pure=False: a job that is submitted again is computed again instead of reusing an earlier result.
         executor = client.get_executor(pure=False)
         try:
             yield _DaskBackend(

@@ -74,12 +74,12 @@ def _usage_for_runs(more_options: str) -> VerbUsage:
 def _verb_for_platform(more_options: str, summary: str) -> Verb:
     """Return the description of a command (a verb) that makes a bundle for a platform such as Codabench.
 
-    A verb says which options and files its command takes, for Cold Start runs and for evidence tasks. `more_options`
-    are the names of options that only this platform has, such as " --split", or an empty text. `summary` is the first
-    line of its help.
+    A verb specifies which options and files its command takes for Cold Start runs and for evidence tasks.
+    `more_options` holds the names of options that only this platform has, such as " --split"; it may be empty.
+    `summary` is the first line of the help of the command.
     """
     return Verb(
-        # A function is called only by commands for runs: commands for evidence tasks save the work.
+        # This is a function because only commands for runs need the text; commands for evidence tasks save the work.
         usage_for_runs=partial(_usage_for_runs, more_options),
         usage_for_evidence=_usage_of_bundle(f"{_OPTIONS_FOR_EVIDENCE}{more_options}", _FILES_OF_EVIDENCE),
         own_options=_OWN_OPTIONS,
@@ -175,12 +175,12 @@ def _read_platform(command_line: CommandLine) -> Platform:
 def _read_parts(task: str, command_line: CommandLine) -> _BundleParts:
     """Read gold and options, and return the parts of the bundle that are the same on all platforms.
 
-    Raises UsageError for wrong options and if the folder of -o exists, and InputError if gold cannot be read or the
-    sample submission cannot be scored.
+    Raises UsageError if the options are invalid or the folder of -o already exists. Raises InputError if gold cannot be
+    read or the sample submission cannot be scored.
     """
     _refuse_existing_folder(command_line)
     first_day = _read_first_day(command_line)
-    # Gold, with its paths on this machine, and the options of scoring, without a run.
+    # The gold, with its paths on this machine, and the scoring options. There is no run.
     local_origin = conditions_of(task, command_line, message_if_run_given="a bundle has no run")
     sample = contents.sample_of(task, command_line.get("--sample"))
     measures = contents.leaderboard_measures(local_origin, read_measures(command_line))

@@ -162,8 +162,8 @@ def read_gold_files(origin: Origin) -> BundledGold:
 def make_settings(origin: Origin, measures: Sequence[str], split: str) -> Bundle:
     """Return the settings of the scoring program of a bundle.
 
-    They are the options and files of gold in `origin`, and the measures of the leaderboard. The first measure ranks.
-    `split` is the name of the part of the data that is scored, such as "test".
+    The settings are the options and gold files in `origin`, and the measures of the leaderboard. Submissions are ranked
+    by the first measure. `split` is the name of the part of the data that is scored, such as "test".
     """
     ranking_measure = measures[0]
     origin_with_measure = replace(origin, measure=ranking_measure)
@@ -196,10 +196,10 @@ def own_wheels(task: str) -> list[Wheel]:
 
 
 def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[Wheel]:
-    """Return wheels (files for pip) of all other packages that a task needs, to score and to show submissions.
+    """Return wheels (files for pip) of all other packages that a task needs to score and display submissions.
 
-    They fit the platform `target`. They are taken from `folder` or, if this is None, from pip's index. Raises
-    InputError with the name of a missing wheel.
+    The wheels are compatible with the platform `target`. They are taken from `folder`, or from pip's index if `folder`
+    is None. Raises InputError, with the name of the wheel, if a wheel is missing.
     """
     target.check()
     extras = [_PIP_EXTRA_OF_PAGES]
@@ -207,7 +207,7 @@ def third_party_wheels(task: str, target: Platform, folder: str | None) -> list[
     requirements = requirements_of(PACKAGE, extras)
     external_task = TASKS.offer_by_task.get(task)  # an offer: the task and the package that has it
     if external_task is not None:
-        # The task comes from another package. It requires cs-score, which is packed from its installation.
+        # The task comes from another package. That package requires cs-score, which is packed from its installation.
         for requirement in requirements_of(external_task.package):
             if not is_requirement_of(requirement, PACKAGE):
                 requirements.append(requirement)
@@ -242,10 +242,10 @@ def _read_template(name: str) -> str:
 
 
 class StartingKit(Record):
-    """What participants get at the start: a text on how to hand in, a sample submission, and the wheels of the scorer.
+    """What participants get at the start: how to hand in, a sample submission, and the wheels of the scorer.
 
-    `submission_format` describes in a sentence the files that participants hand in. `wheels` are those that no package
-    index has.
+    `submission_format` is a sentence that describes the files to hand in. `wheels` holds the wheels that are not
+    available from a package index.
     """
 
     title: str
@@ -279,10 +279,10 @@ class StartingKit(Record):
         return self._files_of_all_platforms(how_to_hand_in, sentences_on_results)
 
     def _files_of_all_platforms(self, how_to_hand_in: str, sentences_on_results: str) -> dict[str, bytes]:
-        """Return a text about the competition, the sample submission and the wheels, by the names of their files.
+        """Return the files of the starting kit, by name: a description, the sample submission, and the wheels.
 
-        Two parts of the text differ between platforms: the sentence `how_to_hand_in`, and `sentences_on_results`, which
-        say what the platform shows to participants after a submission.
+        Two parts of the description differ between platforms: the sentence `how_to_hand_in`, and
+        `sentences_on_results`, which describe what the platform shows to participants after a submission.
         """
         version = self.settings.origin.version
         measures = ", ".join(self.settings.measures)

@@ -38,8 +38,8 @@ _DEFECT: Final = "the submission could not be scored because of a fault of the s
 def score_submission(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggregate:
     """Score a submission, and return the scores and counts that its participant may see.
 
-    `gold_folder` has the files of gold, and `submission_file` is the file that was handed in. Any error but a lack of
-    memory becomes a SubmissionError, whose message the participant may see.
+    `gold_folder` contains the gold files, and `submission_file` is the file that was handed in. All errors except a
+    lack of memory are converted to a SubmissionError with a message that the participant may see.
     """
     try:
         if bundle.task == COLD_START:
@@ -78,11 +78,11 @@ def gold_paths(origin: Origin, folder: str, role: str) -> list[str]:
 def _score_predictions(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggregate:
     """Score predictions of an evidence task, and return the scores and counts that their participant may see.
 
-    Raises SubmissionError for predictions that cannot be read, and CsScoreError for predictions that can be read but do
-    not fit gold.
+    Raises SubmissionError if the predictions cannot be read, and CsScoreError if they can be read but do not match the
+    gold.
     """
     arguments = evidence_arguments(bundle.task, bundle.origin.options, file="the bundle", place="options")
-    # Faults that show without gold are told to the participant in full.
+    # Faults that can be detected without gold are described to the participant in full.
     check_form_without_gold(bundle.task, arguments, submission_file)
     (gold_path,) = gold_paths(bundle.origin, gold_folder, GOLD)
     result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission_file, **arguments)
@@ -91,10 +91,10 @@ def _score_predictions(bundle: Bundle, gold_folder: str, submission_file: str) -
 
 
 def check_form_without_gold(task: str, arguments: dict[str, Any], submission_file: str) -> None:
-    """Raise SubmissionError for a fault in the form of predictions, and for several systems in one file.
+    """Raise SubmissionError if predictions are malformed, or if a file has the predictions of several systems.
 
-    The predictions are read before gold is, so that the error may describe the fault in full. `arguments` are the
-    options of the task.
+    The predictions are read before the gold, so that the error can describe the fault in full without revealing gold.
+    `arguments` are the options of the task.
     """
     mode = mode_named(task).with_options(arguments)
     try:

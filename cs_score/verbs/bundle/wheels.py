@@ -102,9 +102,9 @@ class Wheel(Record):
 def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
     """Return a wheel of an installed package, made from the files of its installation.
 
-    If the package is installed for development, its files are not copied into the installation. Then its `modules`, and
-    the modules that the installation names, are packed from their source. Raises InputError for a package that is not
-    installed.
+    If the package is installed in development mode, its files have not been copied into the installation. In this case,
+    its `modules` and the modules listed by the installation are packed from their source. Raises InputError if the
+    package is not installed.
     """
     distribution = _find_distribution(package)
     wheel_text = _WHEEL_FILE_OF_PURE_PACKAGE
@@ -114,7 +114,7 @@ def pack_installed(package: str, modules: Sequence[str] = ()) -> Wheel:
         files = _installed_files(distribution)
         wheel_text = distribution.read_text("WHEEL") or _WHEEL_FILE_OF_PURE_PACKAGE
     stem = _name_and_version(distribution)
-    # The metadata join `files`; what they say about platforms becomes part of the wheel's name.
+    # The metadata files are added to `files`. The platforms that they mention become part of the wheel's name.
     _add_metadata(files, distribution, wheel_text, folder=_folder_of_metadata(files) or f"{stem}.dist-info")
     return Wheel(name=f"{stem}-{_platform_tag(wheel_text)}.whl", content=zip_archive(files))
 
@@ -162,8 +162,8 @@ def _folder_of_metadata(files: Iterable[str]) -> str | None:
 def _find_distribution(package: str) -> metadata.Distribution:
     """Return the installation of a package (a distribution, as Python calls it): its version, files and requirements.
 
-    The installation that pip has made is preferred to a folder with sources on Python's path. Raises InputError if the
-    package is not installed.
+    An installation made by pip takes precedence over a source folder on Python's path. Raises InputError if the package
+    is not installed.
     """
     distributions = list(metadata.distributions(name=package))
     for distribution in distributions:

@@ -105,10 +105,10 @@ def _only_measured_run(result: Result) -> MeasuredRun:
 
 
 def read_baseline(path: str, run_id: str) -> MeasuredRun:
-    """Return the scores that an earlier call has stored; if it stored several runs, the scores of the run `run_id`.
+    """Return the scores stored by an earlier call. If it stored several runs, return the scores of the run `run_id`.
 
-    `path` is a JSON file of `score` or `check`, or a folder that `score -o` has made. Raises InputError for anything
-    else.
+    `path` is a JSON file written by `score` or `check`, or a folder created by `score -o`. Raises InputError if it is
+    anything else.
     """
     file = _file_of_baseline(path)
     document = read_document(file, dash_is_stdin=False)
@@ -253,9 +253,9 @@ NOTHING_TO_CHECK: Final = "nothing to hold the scores against: give --min MEASUR
 class Gate(Record):
     """The limits for a run: minimum scores, how far measures may drop below a baseline, and how a drop is tested.
 
-    If there are no limits, the headline measure must not drop. With `significance`, the settings of a paired test, a
-    drop counts only if the test calls it significant. With `allows_any_baseline` the baseline may be of other gold or
-    options.
+    If there are no limits, the headline measure must not drop. `significance` holds the settings of a paired test; if
+    it is given, a drop counts only if it is significant. If `allows_any_baseline` is true, the baseline may have been
+    scored with other gold or other options.
     """
 
     minima: Sequence[Limit] = ()
@@ -340,8 +340,8 @@ def _make_checked_run(
 ) -> Checked:
     """Return the document with all checks of a run, the origin of its scores, and whether it passed all checks.
 
-    The document names the measure of the checks, or no single measure if they differ in it. `notes` are about the tests
-    of drops. `baseline` is None if there are no limits for drops.
+    The document names the measure of the checks, unless the checks use different measures. `notes` holds notes on the
+    tests of drops. `baseline` is None if there are no limits for drops.
     """
     measure = _measure_of_signature(checks)
     origin = replace(run.origin, measure=measure)
@@ -428,9 +428,9 @@ def _tested_units(comparison: SystemComparison) -> _TestedUnits:
 def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, level: float) -> _Test:
     """Return the test of the difference between a run and its baseline (`pair`) under a measure.
 
-    The test has the smallest drop that it detects with a probability of 80 % (the default power of `DetectionGoal`), or
-    None if there is no such drop.
-    `test_count` is the number of tests that are made together, and `level` the level of each.
+    The result includes the smallest drop that the test detects with a probability of 80 % (the default power of
+    `DetectionGoal`), or None if no drop is detected with this probability. `test_count` is the number of tests
+    performed together, and `level` is the significance level of each.
     """
     power_analysis = power_analysis_of(pair)  # None if the difference is the same on each unit, such as 0
     has_differences = power_analysis is not None
@@ -890,8 +890,8 @@ def _property_lines(checked_run: Checked) -> list[str]:
 def _element_of_check(check: Check) -> str:
     """Return the XML element in the test case of a check, such as `<system-out>text</system-out>`.
 
-    The element is a failure if the limit is not kept, and output if the limit is undecided. Otherwise the test case has
-    no element, and the text is empty.
+    The element is a `<failure>` if the limit is not kept, and `<system-out>` if it is undecided. Otherwise the test
+    case has no element, and an empty text is returned.
     """
     message = _escape_for_xml(check.message)
     if not check.passed:
@@ -921,8 +921,8 @@ def _suite(body: Sequence[str], tests: int, failures: int = 0, errors: int = 0) 
 def checked_annotations(checked_run: Checked) -> str:
     """Return workflow commands of GitHub: an error for each limit that is not kept, and a notice with a summary.
 
-    An undecided limit is a warning. Each difference from the lock, a file that fixed limits and options before there
-    was a run, is an error.
+    An undecided limit is reported as a warning. A lock is a file that fixed limits and options before there was a run.
+    Each difference from it is reported as an error.
     """
     lines = []
     for check in checked_run.checks:

@@ -51,10 +51,11 @@ def _read_limits(command_line: CommandLine) -> checking.Gate:
 
 
 def _require_companion(command_line: CommandLine, options: str, *, companion: str, subject: str) -> None:
-    """Raise UsageError if one of some options was typed without the option that they all need.
+    """Raise UsageError if any of the given options was used without the option that they all require.
 
-    `options` are their names with spaces between them. `companion` is the option that they need, as the help shows it:
-    `--baseline PATH`. `subject` is what the message says they are about: `a baseline`.
+    `options` are the option names, separated by spaces. `companion` is the required option as it appears in the help,
+    such as `--baseline PATH`. `subject` says in the error message what the options are
+    about, such as `a baseline`.
     """
     typed_option = command_line.first_typed_option(options)
     name_of_companion, _space, _argument = companion.partition(" ")
@@ -111,7 +112,7 @@ CHECK_VERB: Final = Verb(
 def check(task: str, command_line: CommandLine) -> int:
     """Score a run, check its scores against limits and a baseline, and print the result. Return the exit status.
 
-    With --write-lock the scores are only recorded in a lock file, for checks with --lock.
+    With --write-lock, nothing is checked. Instead, a lock file is written, which later calls can use with --lock.
 
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
@@ -161,8 +162,8 @@ def _score_run(task: str, command_line: CommandLine) -> checking.MeasuredRun:
 def _judge_by_lock(task: str, command_line: CommandLine) -> checking.Checked:
     """Score a run, check it against the limits of a lock, and return the checked run.
 
-    If options or gold have changed since the lock was written, the run has not passed, and is not scored. Raises
-    CsScoreError if the lock cannot be read or the run cannot be scored.
+    If the options or the gold have changed since the lock was written, the run fails the check without being scored.
+    Raises CsScoreError if the lock cannot be read or the run cannot be scored.
     """
     locking.refuse_other_limits(command_line)  # all options of limits but --min
     lock_file = locks.read_lock(command_line.text("--lock", ""))

@@ -51,7 +51,7 @@ def write_lock(task: str, command_line: CommandLine) -> int:
     minima = _read_minima(command_line)
     path = command_line.text("--write-lock", "")
     planned_outputs = [replace(output, existing=Existing.REFUSED) for output in _WRITE_LOCK.outputs(path)]
-    # Raises an error if the file cannot be written. This comes first, as reading gold may take long.
+    # Raises an error if the file cannot be written. This is checked first because reading gold may take a long time.
     command_line.plan(planned_outputs)
     conditions = conditions_of(task, command_line, message_if_run_given="--write-lock comes before there is a run")
     lock = locks.make_lock(conditions, minima)
@@ -79,11 +79,11 @@ def _read_minima(command_line: CommandLine) -> list[checking.Limit]:
 
 
 def conditions_of(task: str, command_line: CommandLine, *, message_if_run_given: str = "") -> Origin:
-    """Return the conditions under which runs are scored: the options of scoring, and the SHA-256 of all files of gold.
+    """Return the conditions under which runs are scored: the scoring options and the SHA-256 of each gold file.
 
-    `message_if_run_given` is the start of the error message if the command line names a run, such as `--write-lock
-    comes before there is a run`. It is empty if a run may be named. Raises UsageError for a refused run and for missing
-    gold, InputError if gold cannot be read.
+    If the command line must not name a run, `message_if_run_given` is the start of the error message, such as
+    `--write-lock comes before there is a run`. It is empty if a run is allowed. Raises UsageError if a run is given but
+    not allowed or if there is no gold, and InputError if gold cannot be read.
     """
     if task == COLD_START:
         return _conditions_of_runs(command_line, message_if_run_given=message_if_run_given)
@@ -96,15 +96,16 @@ def conditions_of(task: str, command_line: CommandLine, *, message_if_run_given:
         raise UsageError(f"{message_if_run_given}: leave out {' '.join(words)}")
     gold = read_gold(mode, gold_file)
     assert gold is not None  # `read_gold` returns None only if there is no gold file
-    # An origin always needs some predictions, and there are none yet: gold takes their place as the only input.
+    # An origin always needs predictions. Since there are none yet, gold is used in their place as the only input.
     return mode.origin(asdict(mode.chosen_options), gold=None, predictions=gold.digest)
 
 
 def _conditions_of_runs(command_line: CommandLine, *, message_if_run_given: str) -> Origin:
     """Return the conditions under which Cold Start runs are scored: options, and the SHA-256 of queries and pool.
 
-    `message_if_run_given` is the start of the error message if the command line names a run, or empty if it may name
-    one. Raises UsageError for a refused run and for missing gold, InputError if gold cannot be read.
+    If the command line must not name a run, `message_if_run_given` is the start of the error message. It is empty if a
+    run is allowed. Raises UsageError if a run is given but not allowed or if there is no gold, and InputError if gold
+    cannot be read.
     """
     runs = Runs(command_line)
     if "-" in [*runs.query_files, *runs.run_and_pool_files]:
@@ -122,8 +123,8 @@ def _conditions_of_runs(command_line: CommandLine, *, message_if_run_given: str)
 def _assessment_files(runs: Runs, message_if_run_given: str) -> Sequence[Input]:
     """Return the files of assessments among the files of a command line.
 
-    `message_if_run_given` is the start of the error message if the command line names a run, or empty if it may name
-    one. Raises UsageError for a refused run, and if there are no queries or no assessments.
+    If the command line must not name a run, `message_if_run_given` is the start of the error message. It is empty if a
+    run is allowed. Raises UsageError if a run is given but not allowed, or if there are no queries or no assessments.
     """
     if not runs.query_files:
         raise UsageError("no query file (*.xml) among the files; name queries and assessments")

@@ -70,10 +70,10 @@ def make_lock(conditions: Origin, minima: Sequence[Limit]) -> Lock:
 
 
 def _locked_limit(limit: Limit, measures_of_task: Sequence[str]) -> LockedLimit:
-    """Return a limit as a lock has it, with the name of its measure as the task spells it: `sf-ap@0` -> `SF-AP@0`.
+    """Return a limit as it is written into a lock, with the measure spelled as in the task: `sf-ap@0` -> `SF-AP@0`.
 
-    A pattern for several measures, such as `*F1`, stays as it is. Raises UsageError if no measure of the task has the
-    name.
+    A pattern for several measures, such as `*F1`, is left unchanged. Raises UsageError if the name or pattern does not
+    match any measure of the task.
     """
     name, at_sign, hop = limit.measure.partition("@")
     matching_measures = select_names(measures_of_task, [name])  # raises UsageError if there are none
@@ -113,10 +113,10 @@ def read_lock(path: str) -> LockFile:
 
 
 def changes_since(lock_file: LockFile, conditions: Origin, typed_limits: Sequence[Limit]) -> tuple[LockChange, ...]:
-    """Return the changes of task, gold, options of scoring and limits since the lock was written.
+    """Return what has changed in the task, the gold, the scoring options and the limits since the lock was written.
 
-    `conditions` are the present options and inputs of gold. `typed_limits` are limits of the command line. They must
-    be those of the lock; without any the limits of the lock hold.
+    `conditions` are the current options and gold inputs. `typed_limits` are the limits given on the command line, which
+    must be the same as those in the lock. If there are none, the limits in the lock apply.
     """
     locked_conditions = lock_file.lock.origin
     if locked_conditions.task != conditions.task:

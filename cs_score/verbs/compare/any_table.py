@@ -145,9 +145,9 @@ class _Cell(NamedTuple):
 
 
 class _TableReader:
-    """Collects the numbers of several tables, which are added one after the other. A sample is one of several answers
-    of a system to the same unit, each with a score.
+    """Collects the numbers of several tables, which are added one after the other.
 
+    If a system answers the same unit several times, each of these answers is a sample with its own score.
     `has_measure_column` says whether one of the tables names its measures. `clusters` are the groups of units that are
     drawn together, if a table has any.
     """
@@ -166,8 +166,8 @@ class _TableReader:
     def add(self, table: Delimited, system: str) -> None:
         """Add the numbers and clusters of a table. The numbers belong to `system` unless the table names its systems.
 
-        The lines of rows called `all`, which have totals, are only noted. Raises InputError for a text that is no
-        number, a number out of range, and a unit that was added before.
+        Rows called `all` hold totals, so that only their line numbers are recorded. Raises InputError if a text is not
+        a number, if a number is out of range, or if a unit has already been added.
         """
         has_samples = has_row_per_sample(table)
         for line, key, fraction in _read_cells(table, system, has_samples=has_samples):
@@ -231,12 +231,13 @@ def _repeated_unit_error(key: _CellKey, table: Delimited, line: int) -> InputErr
 def read_table(files: Sequence[Input], name_in_file_by_column: Mapping[str, str] = MappingProxyType({})) -> AnyTable:
     """Return the scores of all systems in some tables.
 
-    A table has a column for each system, or a row for each score; docs/statistics/any-table.md describes both.
-    `name_in_file_by_column` maps our name of a column to its name in the files: `{"score": "accuracy"}`. Several scores
-    of a unit are samples, which are averaged. The score of a system is the sum of its numerators divided by the sum of
-    its denominators, which are 1 for plain scores. Rows of a unit called `all` are left out, since trec_eval writes the
-    means over all units there. Raises InputError with the line for text instead of a number, missing cells, numbers
-    that are too large or too small, and a unit that occurs twice.
+    A table has either a column for each system or a row for each score; docs/statistics/any-table.md describes both
+    layouts. `name_in_file_by_column` maps our column names to the names used in the files, such as
+    `{"score": "accuracy"}`. If a unit has several scores, they are treated as samples and averaged. The score of a
+    system is the sum of its numerators divided by the sum of its denominators, which are 1 for plain scores. Rows for a
+    unit called `all` are ignored, because trec_eval uses them for the means over all units. Raises InputError, with the
+    line number, if a cell is missing or is not a number, if a number is too large or too small, or if a unit occurs
+    twice.
     """
     reader = _TableReader()
     digests: list[InputDigest] = []
@@ -336,7 +337,7 @@ def _read_samples(table: Delimited, system: str) -> Iterator[_Cell]:
     """Yield the number in each row of a table with a row for each sample: the score of one answer to a unit.
 
     A unit has several rows if a system has answered it several times. The numbers belong to `system` unless the table
-    has a column with the system.
+    has a column that names the system.
     """
     optional_columns = _optional_columns(table)
     for line, (unit, score_text, *texts) in table.cells_of("unit", "score", *optional_columns):
@@ -438,9 +439,9 @@ def _too_large_error(table: Delimited, line: int, column: str, text: str) -> Inp
 def compare_table(table: AnyTable, resampling: Resampling | None = None, **choices: Any) -> SystemComparison:
     """Return the comparison of the systems of a table, with notes on rows that were left out or averaged.
 
-    `resampling` has the settings of intervals and tests; by default there are enough resamples for a significant result
-    to be possible. `choices` are other arguments of `compare`, such as `measures` and `primary`. Raises UsageError for
-    a single system.
+    `resampling` holds the settings for intervals and tests. By default, enough resamples are drawn for a significant
+    result to be possible. `choices` are further arguments of `compare`, such as `measures` and `primary`. Raises
+    UsageError if there is only one system.
     """
     systems = list(table.table_by_system)
     if len(systems) < 2:
@@ -448,9 +449,10 @@ def compare_table(table: AnyTable, resampling: Resampling | None = None, **choic
             f"a comparison needs at least two systems; there is {systems[0]} only: name another table, too"
         )
     settings = _settings_with_clusters(resampling or Resampling(can_grow=True), table)
-    # `compare` takes the result of each system, and hands it to the methods of `table`. These need only the name.
+    # `compare` passes the result of each system to the methods of `table`, which need only the name of the system.
     result_by_system = {system: system for system in systems}
-    # The numbers of a table with a column of measures are taken for scores of a task. Randomisation tests these.
+    # If a table has a column of measures, its numbers are treated as scores of a task, which are tested by
+    # randomisation.
     comparison = compare(table, result_by_system, settings, with_sign_test=not table.has_measure_column, **choices)
     return replace(comparison, notes=(*comparison.notes, *_notes_on_reading(table)))
 

@@ -36,24 +36,25 @@ def compare(
     baseline: str | None = None,
     force: bool = False,
 ) -> Comparison:
-    """Compare the results of several systems on one gold standard, or of one evidence mode.
+    """Compare the results of several systems that were scored on the same gold standard or in the same evidence mode.
 
-    `results` maps the name of each system to its result. It may also be the path of a table of units by systems, as
-    `cs-score compare table` takes it. `measure` holds names or patterns such as `*F1` (a text has commas between
-    several); the default is all measures. `primary` is the measure that decides; the default is the headline measure.
-    With `common` systems are compared on the units that all of them have; otherwise they must have the same units.
+    `results` maps the name of each system to its result. It may also be the path of a table of units by systems, in the
+    format that `cs-score compare table` reads. `measure` holds measure names or patterns such as `*F1`, either as a
+    list or as a comma-separated string. By default, all measures are compared. `primary` is the measure that decides
+    the comparison; the default is the headline measure. If `common` is true, systems are compared on the units that all
+    of them have. Otherwise, all systems must have the same units.
 
-    `bootstrap` is the number of resamples; the default is as many as significance needs. More than 100,000 are drawn
-    only with `force`. `seed` is that of the random draws. `confidence` is a percentage, `interval` is `percentile` or
-    `bca`. `clusters` are units that are drawn together: a table with the columns unit, cluster, [stratum], or the
-    cluster of each unit.
+    `bootstrap` is the number of resamples; by default, as many are drawn as significance needs. More than 100,000 are
+    drawn only with `force`. `seed` is the seed of the random number generator. `confidence` is a percentage, and
+    `interval` is either `percentile` or `bca`. `clusters` specifies which units are drawn together, either as a table
+    with the columns unit, cluster and (optionally) stratum, or as a mapping from each unit to its cluster.
 
-    `correction` is the correction for multiple tests: `maxt` (the default), `holm`, `hsd` or `none`. With `baseline`
-    only the pairs with this system are tested. `equivalence` is a margin, a number above 0: every pair is tested for a
-    difference smaller than this in both directions.
+    `correction` is the correction for multiple tests: `maxt` (the default), `holm`, `hsd` or `none`. If a `baseline` is
+    given, only the pairs that include this system are tested. `equivalence` is a margin greater than 0: each pair is
+    tested for whether its difference is smaller than the margin in both directions.
 
-    Raises UsageError for fewer than two systems and for impossible arguments, InputError for systems that cannot be
-    compared. The documentation's pages on statistics explain how the numbers are computed.
+    Raises UsageError if there are fewer than two systems or the arguments are invalid, and InputError if the systems
+    cannot be compared. The statistics pages of the documentation explain how the numbers are computed.
     """
     measures = _names_of_measures(measure)
     choices: _Choices = {"measures": measures, "primary": primary, "common": common, "equivalence": equivalence}

@@ -105,10 +105,11 @@ COMPARE_VERB: Final = Verb(
 def compare(task_name: str, command_line: CommandLine) -> int:
     """Score several systems, and print the comparison of their scores. Return the exit status.
 
-    With --inclusion it prints estimates for the whole pool instead, and with --second-assessments the differences
-    between two assessors. Raises UsageError, and InputError if a run cannot be scored or compared.
+    With --inclusion, estimates for the whole pool are printed instead, and with --second-assessments, the differences
+    between two assessors. Raises UsageError if the options are invalid, and InputError if a run cannot be scored or
+    compared.
     """
-    # In other tasks second assessments may correct the labels of a sample: both options then go together.
+    # In other tasks, second assessments may correct the labels of a sample, so both options may be used together.
     if task_name == COLD_START and "--inclusion" in command_line and "--second-assessments" in command_line:
         raise UsageError("--inclusion is about one pool, --second-assessments about two: give one of them")
     if "--inclusion" in command_line:
@@ -131,7 +132,7 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
     outputs = command_line.plan(options.PER_UNIT.outputs(unit_file))  # raises an error if it cannot be written
     outputs.remove_earlier_files()  # if scoring fails, no file of an earlier call is left
     systems = inputs.score_all()
-    # The user may name the baseline by its file. These settings have its name among the systems instead.
+    # The user may give the file of the baseline. In these settings, it is replaced by the name of the system.
     resampling_with_baseline = systems.with_baseline(resampling)
     document = comparison.compare(
         task, systems.results, resampling_with_baseline, **_comparison_arguments(command_line)

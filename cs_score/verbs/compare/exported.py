@@ -1,6 +1,6 @@
 """Read the tables that evaluation frameworks export: delimited tables, JSON lines, and the rows of trec_eval. Each row
-is about a unit, such as a question. A file may have other names for the columns than we have (`COLUMNS`):
-`name_in_file_by_column` is then `{"unit": "doc_id", "score": "metrics.acc"}`.
+is about a unit, such as a question. The column names of a file may differ from ours (`COLUMNS`). In this case,
+`name_in_file_by_column` maps our names to those of the file: `{"unit": "doc_id", "score": "metrics.acc"}`.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ _SUMMARY_UNIT: Final = "all"
 
 
 def read_names(text: str) -> dict[str, str]:
-    """Return the names of columns in a file, by our names: `unit=doc_id,score=acc` -> `{"unit": "doc_id", ...}`.
+    """Return a mapping from our column names to those of a file: `unit=doc_id,score=acc` -> `{"unit": "doc_id", ...}`.
 
-    `text` is the value of `--columns`; an empty text gives no names. Raises UsageError for a column that we do not
-    have, and for a column without a name.
+    `text` is the value of `--columns`. If it is empty, so is the result. Raises UsageError for an unknown column, and
+    for a column without a name.
     """
     return dict(read_column_names(text, COLUMNS, message_start="nothing is called"))
 
 
 def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Delimited:
-    """Return an exported table with our names of its columns, such as `unit`, `system` and `score`.
+    """Return an exported table with its columns renamed to our names, such as `unit`, `system` and `score`.
 
-    The file is a table with tabs or commas, JSON lines if its name ends in `.jsonl`, or has TREC's rows, which have no
-    header. `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`.
-    Raises InputError with the line if the file is none of these, or lacks one of the named columns.
+    The file may be a table with tabs or commas, a file of JSON lines if its name ends in `.jsonl`, or a file with the
+    rows of trec_eval, which have no header. `name_in_file_by_column` maps our column names to the names used in the
+    file, such as `{"score": "metrics.acc"}`. Raises InputError, with the line number, if the file has another format or
+    if one of the named columns is missing.
     """
     if name_without_compression(name_of(file)).endswith(".jsonl"):
         return _read_json_lines(file, name_in_file_by_column)
@@ -50,7 +51,7 @@ def read_exported(file: Input, name_in_file_by_column: Mapping[str, str]) -> Del
     if not name_in_file_by_column:
         return table
     renamed_table = replace(table, columns=_rename_columns(table, name_in_file_by_column))
-    # In a table with a column `score` no column is a system: columns without our names are left out.
+    # If a table has a column `score`, its other columns are not systems. Columns that we have no name for are left out.
     if "score" in renamed_table.columns:
         return _drop_other_columns(renamed_table)
     return renamed_table
@@ -75,8 +76,9 @@ def has_row_per_sample(table: Delimited) -> bool:
 def _rename_columns(table: Delimited, name_in_file_by_column: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns of a table with our names in place of the file's names.
 
-    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "accuracy"}`. A column that
-    had our name before is called `NAME (not read)`. Raises InputError if the table lacks a named column.
+    `name_in_file_by_column` maps our column names to the names used in the file, such as `{"score": "accuracy"}`. If
+    another column already has one of our names, it is renamed to `NAME (not read)`. Raises InputError if a named column
+    is missing from the table.
     """
     columns = list(table.columns)
     for column, name_in_file in name_in_file_by_column.items():
@@ -105,10 +107,10 @@ def _drop_other_columns(table: Delimited) -> Delimited:
 
 
 def _add_trec_header(table: Delimited) -> Delimited:
-    """Return a table of TREC's rows with the header that these lack; any other table is returned unchanged.
+    """Add a header to a table with the rows of trec_eval, which have none. Any other table is returned unchanged.
 
-    Rows without a number, such as the name of the run, are left out. Rows of the unit `all` stay. Raises InputError for
-    a row with another number of cells.
+    Rows without a number, such as the row with the name of the run, are left out. Rows for the unit `all` are kept.
+    Raises InputError if a row has the wrong number of cells.
     """
     rows = _rows_including_first(table)
     if not _are_trec_rows(rows):
@@ -141,10 +143,10 @@ def _rows_including_first(table: Delimited) -> list[tuple[int, tuple[str, ...]]]
 
 
 def _are_trec_rows(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
-    """Return whether rows, each a line number with cells, are rows of TREC and not a table with a header.
+    """Return whether rows, each a line number with cells, come from trec_eval rather than from a table with a header.
 
-    Rows of TREC have three or four cells. The last one is a number, `map  q1  0.5`, except in a first row with the name
-    of the run, `runid  all  NAME`.
+    Rows of trec_eval have three or four cells. The last cell is a number, as in `map q1 0.5`. The only exception is a
+    first row with the name of the run, `runid all NAME`.
     """
     _, first_cells = rows[0]
     if len(first_cells) not in _TREC_COLUMNS_BY_COUNT or "unit" in first_cells:
@@ -175,11 +177,11 @@ class _JsonLine(NamedTuple):
 
 
 def _read_json_lines(file: Input, name_in_file_by_column: Mapping[str, str]) -> Delimited:
-    """Return a file of JSON lines as a table with our columns. Columns that its first line lacks are left out.
+    """Return a file of JSON lines as a table with our columns. Columns missing from its first line are left out.
 
-    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`. A name with
-    dots leads into nested objects. True and false become 1 and 0. Raises InputError for a line that is no object or
-    lacks a column, and for a file without lines.
+    `name_in_file_by_column` maps our column names to the names used in the file, such as `{"score": "metrics.acc"}`. A
+    name with dots refers to a member of a nested object. True and false become 1 and 0. Raises InputError if a line is
+    not an object or a column is missing, or if the file has no lines.
     """
     with open_source(file) as source:
         file_name = source.name
@@ -227,10 +229,10 @@ def _json_objects(data: bytes, file_name: str) -> Iterator[_JsonLine]:
 
 
 def _columns_of_line(line: _JsonLine, name_in_file_by_column: Mapping[str, str], file_name: str) -> list[str]:
-    """Return our names of the columns that the first line of a file has: `["unit", "score"]`.
+    """Return our names for the columns found in the first line of a file, such as `["unit", "score"]`.
 
-    `name_in_file_by_column` maps our name of a column to its name in the file: `{"score": "metrics.acc"}`. Raises
-    InputError if the line lacks the unit, the score, or one of the columns in `name_in_file_by_column`.
+    `name_in_file_by_column` maps our column names to the names used in the file, such as `{"score": "metrics.acc"}`.
+    Raises InputError if the unit, the score, or one of the columns in `name_in_file_by_column` is missing.
     """
     columns = []
     for column in COLUMNS:
@@ -262,8 +264,8 @@ def _missing_column_error(line: _JsonLine, column: str, name_in_file: str, file_
 def _member_text(members: Mapping[str, Any], path: str) -> str | None:
     """Return a member of a JSON object as text, or None if it is missing, null, an object or a list.
 
-    `path` is the name of the member, or the names that lead to it through nested objects, as in `metrics.acc`. True and
-    false become "1" and "0", so that they are read as numbers.
+    `path` is the name of the member. For a member of a nested object, it is a sequence of names separated by dots, such
+    as `metrics.acc`. True and false become "1" and "0", so that they are read as numbers.
     """
     member = _find_member(members, path)
     if isinstance(member, bool):

@@ -29,15 +29,16 @@ def diff(
     clusters: ClustersArgument = None,
     force: bool = False,
 ) -> Difference:
-    """Return why `b` scores differently from `a` under `measure`, by default the one that ranks leaderboards.
+    """Explain why `b` scores differently from `a` under `measure` (default: the measure that ranks leaderboards).
 
-    `diff(run, run.rescore("sf"))` compares two policies on the same run. `names` are the names of both in the texts.
-    `top` is the number of units, answers and classes to list, by default all. The interval and the p-values come from
-    `bootstrap` resamples, by default as many as significance needs; `seed`, `confidence`, `interval`, `clusters` and
-    `force` are as in `compare`.
+    For example, `diff(run, run.rescore("sf"))` compares two policies on the same run. `names` are the names to use for
+    the two results in the output. `top` is the number of units, answers and classes to list; by default, all of them
+    are listed. The interval and the p-values are computed from `bootstrap` resamples; by default, as many are drawn as
+    significance needs. The arguments `seed`, `confidence`, `interval`, `clusters` and `force` have the same meaning as
+    in `compare`.
 
-    Raises UsageError for impossible arguments, for results of different kinds and for a result that was loaded from
-    JSON, InputError if a run has no score by the measure.
+    Raises UsageError if the arguments are invalid, if the results are of different kinds, or if a result was loaded
+    from JSON. Raises InputError if a run has no score under the measure.
     """
     check_at_least_one("top", top)
     task = task_of("diff", [a, b])

@@ -36,13 +36,13 @@ def difference_of_results(
 ) -> Any:
     """Return the document that explains, unit by unit, why result B scores differently from result A.
 
-    It is a `RunDifference` for Cold Start runs, and an `EvidenceDifference` for results of evidence tasks. `measure` is
-    by default the headline measure; `names` are the names of A and B in texts. At most `top` units and answers of an
-    evidence task are listed; the difference of two Cold Start runs has all of them. `resampling` has the settings of
-    the interval and the p-values, None for the usual ones.
+    The document is a `RunDifference` for Cold Start runs, and an `EvidenceDifference` for results of evidence tasks.
+    `measure` defaults to the headline measure. `names` are the names of A and B in the output. For evidence tasks, at
+    most `top` units and answers are listed; the difference between two Cold Start runs always lists all of them.
+    `resampling` holds the settings for the interval and the p-values; None selects the defaults.
     """
     if task.name == COLD_START:
-        with paused_garbage_collection():  # many small objects are made, none of which is in a cycle
+        with paused_garbage_collection():  # many small objects are created, but no reference cycles
             return coldstart.diff(a, b, measure, names=names, resampling=resampling)
     return evidence.diff(task, a, b, measure, names=names, top=top, resampling=resampling)
 

@@ -72,8 +72,9 @@ def diff(task_name: str, command_line: CommandLine) -> int:
 def compute_difference(task: Task, command_line: CommandLine) -> Any:
     """Score the two runs or systems of a command line, and return the difference between their scores.
 
-    The difference is the document printed by `diff`: `RunDifference` or `EvidenceDifference`. First the tables of an
-    earlier call are removed from the folder of -o. Raises UsageError for wrong options, and InputError for wrong files.
+    The difference is the document that `diff` prints, either a `RunDifference` or an `EvidenceDifference`. Tables from
+    an earlier call are first removed from the folder of -o. Raises UsageError if the options are invalid, and
+    InputError if a file is invalid.
     """
     # All faults of the command line are reported before anything is scored.
     top = read_top(command_line)

@@ -58,11 +58,12 @@ class _MixedOptions(Options):
 
 
 def rules_of(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
-    """Return the rules in which the editions of A and B differ, with the rows of A that each rule changes alone.
+    """Return the rules in which the editions of A and B differ, with the rows of A that each rule changes on its own.
 
-    Rules that change no row are left out, unless A could not be scored with them: such a rule has the reason. The last
-    element has no rule. Its rows differ between A and B, but none of the rules changes them alone. The list is empty if
-    A cannot be scored again, or if both follow the same edition.
+    Rules that do not change any row are left out, unless A could not be scored with them; in this case, they give the
+    reason. The last element of the list does not belong to a rule. It holds the rows that differ between A and B but
+    are not changed by any single rule. The list is empty if A cannot be scored again, or if A and B follow the same
+    edition.
     """
     if a.score_again is None or a.run.gold.options.edition == b.run.gold.options.edition:
         return []
@@ -107,10 +108,11 @@ def _edition_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
 def _effect_of_one_rule(
     a: AnalysedRun, name: str, value_a: object, value_b: object, option_changes: dict[str, Any]
 ) -> EditionRule:
-    """Score A again with one rule as B has it, and return the rule with the rows of A that change.
+    """Score A again with one rule taken from B, and return the rule with the rows of A that change.
 
     `value_a` and `value_b` are the values of the rule in A and B. `option_changes` are the fields of `_MixedOptions`
-    that make the rule as in B. If A cannot be scored with them, the rule has the reason.
+    that switch the rule to its value in B. If A cannot be scored with these changes, the returned rule gives the
+    reason.
     """
     assert a.score_again is not None
     rule = EditionRule(rule=name, a=value_a, b=value_b)

@@ -1,6 +1,6 @@
-"""Compare two results of a task of evidence: which units make the difference, and which answers are judged differently.
-A unit is a claim, an instance or a question. Its parts are for example the abstracts and sentences that were predicted
-for it. An answer is such a part with its judgments in both results.
+"""Compare two results of an evidence task. The comparison shows which units cause the difference, and which answers are
+judged differently. A unit is a claim, an instance or a question. Its parts are, for example, the abstracts and
+sentences that were predicted for it. An answer is a part of a unit together with its judgments in both results.
 
 The difference of the scores is divided among the units; the share of a unit is its contribution.
 """

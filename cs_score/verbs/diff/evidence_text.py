@@ -125,8 +125,8 @@ def _judgment_in_words(judgment: Judgment | None) -> str | None:
 def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | None, top: int | None = None) -> str:
     """Return a difference as text: whole tables with at most `top` rows, or one screen if `top` is None.
 
-    A screen has about 40 lines and 80 columns. Whole tables fit `terminal_width`; if this is None, because there is no
-    terminal, their cells are not shortened.
+    A screen has about 40 lines and 80 columns. Whole tables are fitted to `terminal_width`. If it is None because there
+    is no terminal, their cells are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
     lines_about_inputs = _lines_about_inputs(writer, difference)  # the more there are, the fewer units fit on a screen

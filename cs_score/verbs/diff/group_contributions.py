@@ -1,6 +1,6 @@
 """Compute how much groups of rows and lines contribute to the difference between the scores of two runs, A and B. A
-score is a ratio of sums over the rows of a table. The summands of a row are its numbers in these sums, such as its
-right lines; the summands of a group are the sums over its rows.
+score is a ratio of sums over the rows of a table. The summands of a row are the numbers that it adds to these sums,
+such as the number of its right lines. The summands of a group are the sums over its rows.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ class _GroupSummands(NamedTuple):
 
 
 def group_shares(a: AnalysedRun, b: AnalysedRun, measure: Measure) -> dict[str, list[GroupShare]]:
-    """Return by dimension the contributions of its groups to the difference, the groups sorted by name.
+    """Return the contributions of groups to the difference, by dimension. The groups are sorted by name.
 
-    The rows of the measure's table are grouped by slot, hop and entity type. For micro averages, its lines are also
-    grouped by the dimensions in which the lines of a row may differ. In dimensions that are known for lines of a run
-    only (`DIMENSIONS_OF_RUNS_ONLY`), groups have contributions, but no scores by measures that need the number of
-    classes.
+    The rows of the measure's table are grouped by slot, hop and entity type. For micro averages, their lines are also
+    grouped by each dimension in which the lines of a row may differ. Some dimensions are known only for the lines of a
+    run (`DIMENSIONS_OF_RUNS_ONLY`). Groups in these dimensions have contributions, but they have no scores under
+    measures that depend on the number of classes.
     """
     summands_of_dimensions = list(_summands_by_row_groups(a, b, measure))
     if measure.average == MICRO:  # only micro averages are made of sums over lines

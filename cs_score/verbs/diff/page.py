@@ -128,8 +128,8 @@ class DifferencePage(PageMaker):
     def _with_answer_counts(self, layout: Layout) -> Layout:
         """Return the layout of units with one more column: how many answers of the unit counted differently in A and B.
 
-        Each number is a link to these answers in the table of answers. The column is left out if the answers name other
-        units than the layout.
+        Each number is a link to these answers in the table of answers. The column is left out if the units of the
+        answers are not those of the layout.
         """
         unit_names = [_name_of_unit(unit) for unit in self.document.units]
         count_by_unit = Counter([unit_text(answer) for answer in self.document.answers])

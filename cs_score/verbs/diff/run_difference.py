@@ -160,8 +160,8 @@ class _ComparedUnits:
     def __init__(self, side_a: Side, side_b: Side, measure: Measure) -> None:
         """Compute the contribution of each unit to the difference of the scores of A and B.
 
-        The contribution follows from the unit's summands. A score is a ratio of sums over all units, such as the sum of
-        right lines; the summands of a unit are its numbers in these sums.
+        The contribution is computed from the unit's summands. A score is a ratio of sums over all units, such as the
+        total number of right lines. The summands of a unit are the numbers that it adds to these sums.
         """
         self._side_a = side_a
         self._side_b = side_b

@@ -19,9 +19,9 @@ _HINT_AT_OTHER_TABLES: Final = "--all shows every unit, group, answer and class;
 def text_of(difference: RunDifference, terminal_width: int | None, top: int | None = None) -> str:
     """Return the text of a difference.
 
-    With `top` it has every table, each with at most `top` rows; without, it has only the first screen. Tables fit the
-    width of the terminal; if this is None, cells are not cut. The functions that make lines also replace the control
-    characters in texts of the inputs.
+    If `top` is given, the text contains every table with at most `top` rows each. Otherwise, it contains only the first
+    screen. Tables fit the width of the terminal; if the width is None, cells are not cut. The functions that make lines
+    also replace control characters in texts from the inputs.
     """
     width = prose_width(terminal_width, fits_one_screen=top is None)
     head = heading(difference, "run", width, str(difference.measure))

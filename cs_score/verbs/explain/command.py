@@ -90,9 +90,9 @@ def _status_of(explanation: Any) -> int:
 def explain_inputs(task: Any, command_line: CommandLine, inputs: Runs | Predictions, measure: str | None) -> Any:
     """Score a run or predictions, and return the explanation of the parts selected by options.
 
-    The options --line, --unit, --class, --node and --answer select parts of a run, --unit selects units of predictions.
-    The result is the document that `explain` prints: `RunExplanation` or `EvidenceExplanation`. Raises UsageError or
-    InputError.
+    The options --line, --unit, --class, --node and --answer select parts of a run. For predictions, --unit selects
+    units. The result is the document that `explain` prints, either a `RunExplanation` or an `EvidenceExplanation`.
+    Raises UsageError or InputError.
     """
     if isinstance(inputs, Predictions):
         result = inputs.score_single()

@@ -44,13 +44,13 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
 
 
 def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | None, top: int | None = None) -> str:
-    """Return an explanation as text for people, with at most `top` rows of each table.
+    """Return an explanation as human-readable text, with at most `top` rows of each table.
 
-    `mode` is the mode of evidence, such as `scifact`, which names units and measures. The lines of the text are wrapped
-    to `terminal_width`, and cells of tables are shortened to it. The width is None if there is no terminal: cells then
-    keep their full length.
+    `mode` is the evidence mode, such as `scifact`; it provides the names of units and measures. Lines are wrapped to
+    `terminal_width`, and table cells are shortened to fit it. If `terminal_width` is None because there is no terminal,
+    cells keep their full length.
     """
-    # Only tables have a limit of rows: the text is not cut to the height of a screen.
+    # Only the rows of tables are limited; the text itself is not cut to the height of a screen.
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top, can_be_shortened=False)
     describe = _lines_of_units if explanation.units else _lines_of_run
     return "\n".join(describe(writer, explanation))

@@ -45,9 +45,9 @@ def explain(
 ) -> EvidenceExplanation:
     """Return the explanation of how units were scored, with the costs of their mistakes.
 
-    `units` are ids; if gold repeats an id, all its units are explained. Without ids the explanation has the costliest
-    mistakes of the run, and `progress` shows how many of all mistakes are done. Raises UsageError for an unknown
-    measure, InputError for an unknown unit.
+    `units` are the ids of the units to explain. If an id occurs several times in gold, all units with this id are
+    explained. Without ids, the explanation has the costliest mistakes of the run, and `progress` shows how many of the
+    mistakes have been examined. Raises UsageError for an unknown measure and InputError for an unknown unit.
     """
     # An examination finds the mistakes of the units, and computes their costs.
     examination = Examination(result, task.measure_for(measure, result))
@@ -69,9 +69,9 @@ def _explain_units(examination: Examination, ids: Sequence[str | int]) -> tuple[
 def _make_explanation(
     examination: Examination, units: tuple[ExplainedUnit, ...] = (), mistakes: tuple[EvidenceMistake, ...] = ()
 ) -> EvidenceExplanation:
-    """Return the document of an explanation with explained units, or with the largest mistakes of the whole run.
+    """Return the document that explains some units, or the costliest mistakes of the whole run.
 
-    Its first fields are common to all documents about the result: task, measure, signature, scores and others.
+    Its first fields (task, measure, signature, scores and so on) are the same in all documents about the result.
     """
     unit_table = examination.result.table
     statistics = dict(zip(unit_table.columns, unit_table.sums()))  # the totals of the counts of all units

@@ -79,7 +79,7 @@ class Parts(NamedTuple):
 
 
 class ProvenanceList(Record, eq=False):
-    """A provenance column after reading: the parts of "D1:3-9;D1:0-20" are the places D1:3-9 and D1:0-20.
+    """A parsed provenance column. For example, the parts of "D1:3-9;D1:0-20" are the places D1:3-9 and D1:0-20.
 
     * `docid`: the document of its parts, or NO_DOCUMENT if there are none.
     * `start`: the first offset of the justification.
@@ -160,7 +160,7 @@ class _Column(NamedTuple):
 
     @property
     def part_count_of_relation(self) -> int:
-        """The number of parts that the column should have if its assertion is a relation: 1, 2, 3 or 4."""
+        """The number of parts that the column should have if its assertion is a relation (1 to 4)."""
         part_count = 1  # the justification
         if self.has_event:
             part_count += 2  # the base filler and the further justifications
@@ -169,10 +169,10 @@ class _Column(NamedTuple):
         return part_count
 
     def part_count_problems(self) -> list[SpanProblem]:
-        """Return a list with the problem that the column has too many or too few parts; else an empty list.
+        """Return a list with one problem if the column has too many or too few parts, or an empty list otherwise.
 
-        A mention should have a single part, a relation the parts that its nodes need. The message of the reference
-        program has the count of a relation even for a mention.
+        A mention should have a single part, and a relation should have the parts that its nodes require. Even for a
+        mention, the message of the reference program states the number of parts that a relation would have.
         """
         part_count = len(self.part_texts)
         wanted_count = 1 if self.is_mention else self.part_count_of_relation
@@ -190,21 +190,21 @@ class ProvenanceListReader:
     """
 
     def __init__(self, documents: DocumentLengths | None) -> None:
-        """Make a reader that checks spans against the lengths of the documents; None if spans are not checked."""
+        """Make a reader that checks spans against the lengths of the documents, or not at all if they are None."""
         self._documents = documents
-        # The columns that were read before. Plain columns have a correct justification and nothing else. All other
-        # columns are read in full, with each of their parts.
+        # Columns that have already been read. A plain column consists of a correct justification and nothing else. All
+        # other columns are read in full, with each of their parts.
         self._list_by_plain_text: dict[str, ProvenanceList] = {}
         self._list_by_full_column: dict[_Column, ProvenanceList] = {}
 
     def read(self, text: str, has_event: bool, has_string: bool, is_mention: bool) -> ProvenanceList:
         """Return the provenance list of a column such as "D1:3-9;D1:0-20", with its problems.
 
-        A column may have other parts than the justification (`Parts`). Which it needs depends on whether the subject or
-        the object is an event (`has_event`), whether the object is a string node (`has_string`), and whether the
-        predicate is a mention (`is_mention`).
+        A column may have more parts than the justification (see `Parts`). The parts that it needs depend on whether the
+        subject or the object is an event (`has_event`), whether the object is a string node (`has_string`), and whether
+        the predicate is a mention (`is_mention`).
         """
-        # Most columns need a justification only. If it is correct, a quicker way of reading is enough.
+        # Most columns consist of a correct justification only, and these can be read in a faster way.
         needs_more_parts = has_string or (has_event and not is_mention)
         if not needs_more_parts:
             plain_list = self._list_by_plain_text.get(text) or self._read_plain_column(text)
@@ -218,10 +218,10 @@ class ProvenanceListReader:
         return full_list
 
     def _read_plain_column(self, text: str) -> ProvenanceList | None:
-        """Return the provenance list of a plain column, which has only a correct justification; None for any other.
+        """Return the provenance list of a plain column (only a correct justification), or None for any other column.
 
-        The justification may have several spans with commas between them, such as "D1:3-9,D1:12-14". The list is kept
-        for later columns with the same text.
+        The justification may have several spans separated by commas, such as "D1:3-9,D1:12-14". The list is cached for
+        later columns with the same text.
         """
         first_place = read_canonical_start(text, self._documents)
         if first_place is None:
@@ -233,8 +233,8 @@ class ProvenanceListReader:
             # The text is in canonical form already. Mentions are compared by their places, whole columns by their keys.
             place=text,
             key=text,
-            span_count=text.count(",") + 1,  # the spans have commas between them
-            kept_parts=None,  # `parts` reads the text again if they are needed, which saves memory
+            span_count=text.count(",") + 1,  # spans are separated by commas
+            kept_parts=None,  # to save memory, `parts` reads the text again when needed
             problems=(),
         )
         self._list_by_plain_text[text] = plain_list
@@ -242,7 +242,7 @@ class ProvenanceListReader:
 
     def _read_parts(self, column: _Column) -> ProvenanceList:
         """Return the provenance list of a column of any form, such as "D1:3-9;NIL", with its problems."""
-        # As in the reference program, a column "0" is no provenance, like an empty column.
+        # As in the reference program, the column "0" is treated like an empty one: there is no provenance.
         if column.text in ("", "0"):
             return replace(NO_PROVENANCE, text=column.text)
         part_by_name: dict[str, Provenance] = {}
@@ -253,10 +253,10 @@ class ProvenanceListReader:
 
 
 def _problems_of_column(column: _Column, part_by_name: Mapping[str, Provenance]) -> list[SpanProblem]:
-    """Return the problems of a provenance column: of the number of its parts, of each part, and of their documents.
+    """Return the problems with the number of parts in a provenance column, with each part, and with their documents.
 
-    `part_by_name` has the parts that are not absent: `{"justification": ...}`. A part may also have too many
-    characters.
+    `part_by_name` has the parts that are present: `{"justification": ...}`. Another possible problem is that a part has
+    too many characters.
     """
     problems = column.part_count_problems()
     for name, part in part_by_name.items():
@@ -296,7 +296,7 @@ def _document_problems(text: str, parts: Iterable[Provenance]) -> list[SpanProbl
 def _make_provenance_list(text: str, parts: Parts, problems: tuple[SpanProblem, ...]) -> ProvenanceList:
     """Return the provenance list of a column with this text, such as "D1:3-9;NIL", with its parts and problems.
 
-    Its document is that of the first part, NO_DOCUMENT if all parts are absent.
+    Its document is that of the first part, or NO_DOCUMENT if all parts are absent.
     """
     justification = parts.justification
     return ProvenanceList(
@@ -319,9 +319,9 @@ def _start_of(justification: Provenance | None) -> float:
 
 
 def offsets_without_document(part: Provenance | None) -> str:
-    """Return the offsets of a part of a provenance without its document: `D1:3-9,D1:12-14` -> "3-9,12-14".
+    """Return the offsets in one part of a provenance, without the document id: `D1:3-9,D1:12-14` -> "3-9,12-14".
 
-    A part has one or several spans. Return "NIL" if the part is absent, and an empty text for an empty part.
+    A part has one or more spans. Return "NIL" if the part is absent, and an empty string if it is empty.
     """
     if part is None:
         return NIL
@@ -373,7 +373,7 @@ class KbNode:
     )
 
     def __init__(self, name: str) -> None:
-        """Make a node without assertions. Its name is, for example, ":Entity_1", ":String_1" or ":Event_1"."""
+        """Make a node that has no assertions yet. Its name is, for example, ":Entity_1", ":String_1" or ":Event_1"."""
         self.name = name
         self.is_event = name.startswith(":Event")
         self.type: str | None = None
@@ -400,11 +400,11 @@ class KbNode:
         return "multiple" if self.types else "unknown"
 
     def line_in_reports(self, node_type: str | None = None) -> int:
-        """Return the number of the line that is given as the node's place in reports.
+        """Return the number of the line at which reports locate the node.
 
-        It is the first line that declares the type of the node. If there is none, it is the first line with the node as
-        subject, or else the first one with the node as object. If `node_type` is given, only lines that give the node
-        this type are considered.
+        This is the first line that declares the type of the node. If no line does, it is the first line whose subject
+        is the node or, failing that, the first line whose object is the node. If `node_type` is given, only lines that
+        give the node this type are considered.
         """
         roles_and_lines = []
         for use, line in self.first_line_by_use.items():
@@ -424,11 +424,11 @@ class NodeUse(NamedTuple):
 
 
 class Assertion(Struct, eq=False):
-    """An assertion that a line of a knowledge base makes, or that was inferred from such a line.
+    """An assertion made by a line of a knowledge base, or inferred from a line.
 
-    `object` is the object as text. If the object is a node, `object_node` is this node, otherwise it is None. `realis`
-    says whether an event took place, such as "actual"; it is None for other assertions. An omitted assertion is
-    checked, but it is not written.
+    `object` is the object as text. If the object is a node, `object_node` is this node; otherwise it is None. `realis`
+    says whether an event took place (for example, "actual"), and is None for assertions that are not about events. An
+    omitted assertion is checked, but not written.
     """
 
     subject: KbNode
@@ -465,11 +465,11 @@ class Assertion(Struct, eq=False):
 
 
 class KnowledgeBase(Struct):
-    """A knowledge base after reading.
+    """A knowledge base that has been read from its file.
 
-    `first_line` is the line with the run id. `assertions` are in the order of recording. `rejected` has the number of
-    lines that were not recorded, by reason. `uses_by_rejected_lines` are the uses of nodes by such lines, which are
-    checked like other uses.
+    `first_line` is the line with the run id. `assertions` are in the order of recording. `rejected` maps each reason
+    for rejecting lines to the number of lines rejected. `uses_by_rejected_lines` are the uses of nodes by rejected
+    lines; they are checked like all other uses.
     """
 
     name: str
@@ -483,7 +483,7 @@ class KnowledgeBase(Struct):
     def node_uses(self) -> Iterator[NodeUse]:
         """Yield each use of a node by a line: first the uses by assertions, then those by rejected lines.
 
-        A use is a role of the node, such as SUBJECT, with the types of node that may have it.
+        A use is the role of the node, such as SUBJECT, together with the types that a node in this role may have.
         """
         for assertion in self.assertions:
             yield NodeUse(assertion.subject, assertion.predicate.subject_use, assertion.line)

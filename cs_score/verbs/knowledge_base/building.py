@@ -87,10 +87,10 @@ def _relation_of(assertion: Assertion) -> _Relation:
 
 
 def _end_of_search(new: Assertion, repeated: Assertion | None) -> int:
-    """Return the number of the last line that the reference program searches for an assertion equal to a new one.
+    """Return the number of the last line that the reference program searches for a copy of a new assertion.
 
-    It is the line of the assertion that the new one repeats (`repeated`). If there is none, the program searches all
-    lines before the new assertion.
+    This is the line of `repeated`, the assertion that the new one repeats. If the new assertion repeats nothing, the
+    program searches all lines before it.
     """
     if repeated is not None:
         return repeated.line
@@ -99,12 +99,13 @@ def _end_of_search(new: Assertion, repeated: Assertion | None) -> int:
 
 
 class _SearchesOfReference(Struct):
-    """The searches of the reference program for repetitions among the assertions of a relation.
+    """The searches in which the reference program looks for repeated assertions of a relation.
 
-    For each new assertion, that program looks at the earlier ones in the order of recording until one is repeated.
-    Whenever it looks at an assertion, it reports the problems in the provenance of that assertion once more. To report
-    them as often, the searches are counted. `end_lines` are the lines of the assertions at which the searches ended, in
-    ascending order; `assertions_with_problems` are the assertions with such problems.
+    For each new assertion, the program goes through the earlier ones in the order of recording until it finds one that
+    the new assertion repeats. Whenever it looks at an assertion, it reports the problems in its provenance once more.
+    The searches are counted here so that these problems can be reported equally often. `end_lines` are the lines of the
+    assertions at which the searches ended, in ascending order. `assertions_with_problems` are the assertions with
+    problems in their provenance.
     """
 
     end_lines: list[int] = field(default_factory=list)
@@ -115,14 +116,14 @@ class _SlotValues:
     """The values of a node in a slot that takes a single value, such as per:date_of_birth: the assertions by object."""
 
     def __init__(self) -> None:
-        """Make the values of a slot that has none yet."""
+        """Start with a slot that has no values."""
         # Objects are numbered in the order of their first assertion, and compared in this order. An object keeps its
         # number when its assertions are removed, because a later assertion may bring it back.
         self._number_by_object: dict[str, int] = {}
         self._assertions_by_object: dict[str, deque[Assertion]] = {}
 
     def add(self, assertion: Assertion) -> None:
-        """Add an assertion, which gives the slot its object as a value. The assertion may be omitted later."""
+        """Add an assertion whose object becomes a value of the slot. The assertion may be omitted later."""
         value = assertion.object
         if value not in self._number_by_object:
             self._number_by_object[value] = len(self._number_by_object)  # objects are compared in this order
@@ -146,9 +147,9 @@ class _SlotValues:
         return None
 
     def _drop_leading_omitted(self, object_: str) -> None:
-        """Remove the assertions about an object up to the first one that is not omitted.
+        """Remove the leading assertions about an object, up to the first one that is not omitted.
 
-        The object is removed, too, if all its assertions are omitted.
+        If all assertions about the object are omitted, the object itself is removed as well.
         """
         assertions = self._assertions_by_object[object_]
         while assertions and assertions[0].is_omitted:
@@ -158,8 +159,9 @@ class _SlotValues:
 
 
 class Repetitions:
-    """Finds assertions that repeat or contradict earlier ones, and omits the weaker ones. Also counts the searches of
-    the reference program for repetitions: it reports the problems of an assertion's provenance at each search.
+    """Finds assertions that repeat or contradict earlier ones, and omits the weaker ones. It also counts how often the
+    reference program searches for repetitions, because that program reports the problems of an assertion's provenance
+    at each search.
 
     The weaker of two assertions is the one with the lower confidence, or the later one if the confidences are equal.
     """
@@ -167,10 +169,10 @@ class Repetitions:
     def __init__(
         self, kept_justifications: KeptJustifications, findings: KbFindings, *, only_strongest_value: bool
     ) -> None:
-        """Make a finder of repetitions that knows no assertions yet; it reports problems to `findings`.
+        """Start without any assertions. Problems are reported to `findings`.
 
-        `kept_justifications` says which assertions of a relation are repetitions. With `only_strongest_value`, a slot
-        that takes a single value keeps only the value with the highest confidence.
+        `kept_justifications` determines which assertions of a relation are treated as repetitions. If
+        `only_strongest_value` is true, a single-valued slot keeps only the value with the highest confidence.
         """
         self._key_of_provenance = _KEY_FUNCTIONS[kept_justifications]
         self._findings = findings
@@ -179,16 +181,17 @@ class Repetitions:
         self._assertion_by_key: dict[tuple[KbNode, str, str, str], Assertion] = {}
         # The values of each slot, by node and predicate.
         self._values_by_slot: dict[tuple[KbNode, str], _SlotValues] = defaultdict(_SlotValues)
-        # The searches of the reference program among the assertions of a relation (subject, predicate and object). The
-        # program reports the problems of a provenance at each search, and so these reports need the number of searches.
+        # The searches of the reference program among the assertions of a relation (subject, predicate and object). They
+        # are counted because the program reports the problems of a provenance at each search.
         self._searches_by_relation: dict[_Relation, _SearchesOfReference] = {}
 
     def compare_with_earlier(self, new: Assertion, column: ProvenanceList) -> bool:
-        """Report a new assertion if it repeats or contradicts an earlier one, and return whether it is to be kept.
+        """Report a new assertion if it repeats or contradicts an earlier one, and return whether to keep it.
 
-        It is not kept (False) if it has the same provenance as the assertion that it repeats. Otherwise the weaker of
-        the two may be marked as omitted. `column` is the provenance column of the new line, read with the object in the
-        file. The provenance of `new` was read with the repaired object, if its object was repaired.
+        The new assertion is not kept if it has the same provenance as the assertion that it repeats. Otherwise, the
+        weaker of the two may be marked as omitted. `column` is the provenance column of the new line, read with the
+        object as written in the file. The provenance of `new`, by contrast, was read with the repaired object if there
+        was a repair.
         """
         predicate = new.predicate
         repeated = None if predicate.is_repeatable else self._find_repeated(new, column)
@@ -202,7 +205,8 @@ class Repetitions:
             self._compare_with_other_values(new, adds_value=not is_exact_repetition)
         if is_exact_repetition:
             return False
-        # Later assertions are compared with this one, unless it may be repeated, was inferred, or is omitted.
+        # Later assertions are compared with this one unless its predicate allows repetition, it was inferred, or it is
+        # omitted.
         if not (predicate.is_repeatable or new.is_inferred or new.is_omitted):
             self._remember(new)
         return True
@@ -217,15 +221,15 @@ class Repetitions:
             searches.assertions_with_problems.append(new)
 
     def _find_repeated(self, new: Assertion, column: ProvenanceList) -> Assertion | None:
-        """Return the earlier assertion that a new one repeats; None if there is none, or if it is omitted.
+        """Return the earlier assertion that a new one repeats, or None if there is none or it is omitted.
 
-        It has the same subject, predicate and object, and its provenance has the key of `column`, the provenance column
-        of the new assertion.
+        The earlier assertion has the same subject, predicate and object, and its provenance has the same key as
+        `column`, the provenance column of the new assertion.
         """
         earlier = self._assertion_by_key.get((*_relation_of(new), self._key_of_provenance(column)))
         if earlier is not None and earlier.is_omitted:
             earlier = None
-        # Few knowledge bases have searches to count: in the others a call is saved.
+        # Few knowledge bases have searches to count, and the check saves a call for all others.
         if self._searches_by_relation:
             self._count_search(new, earlier)
         return earlier
@@ -233,27 +237,27 @@ class Repetitions:
     def _report_repetition(self, new: Assertion, repeated: Assertion) -> None:
         """Report that a new assertion repeats an earlier one, after the problems in the provenance of the earlier one.
 
-        The reference program reads that provenance for the comparison, and reports its problems each time.
+        The reference program parses that provenance for each comparison, and reports its problems every time.
         """
         self._findings.report_provenance_again(repeated)
         self._findings.report("DUPLICATE_ASSERTION", str(self._findings.place(repeated.line)), line=new.line)
 
     def _count_search(self, new: Assertion, repeated: Assertion | None) -> None:
-        """Count the search of the reference program for an assertion that a new one repeats, by the line of its end.
+        """Record the line at which the reference program's search for a repeated assertion ends.
 
-        The searches are counted to report problems as often as that program. This matters only for relations that have
-        an assertion with problems in its provenance. `repeated` is the assertion that is repeated, None if there is
-        none.
+        The searches are counted so that problems can be reported as often as the program reports them. This matters
+        only for relations with at least one assertion whose provenance has problems. `repeated` is the assertion that
+        is repeated, or None if there is none.
         """
         searches = self._searches_by_relation.get(_relation_of(new))
         if searches is not None:
             insort(searches.end_lines, _end_of_search(new, repeated))
 
     def _compare_with_other_values(self, new: Assertion, *, adds_value: bool) -> None:
-        """Report that a slot that takes a single value gets a second one, and omit the weaker of the two assertions.
+        """Report that a single-valued slot gets a second value, and omit the weaker of the two assertions.
 
-        Nothing is reported if the new assertion gives the slot its first value. With `adds_value`, the slot gets the
-        value of the new assertion, unless this is the weaker one.
+        Nothing is reported if the new assertion gives the slot its first value. If `adds_value` is true, the value of
+        the new assertion is added to the slot unless that assertion is the weaker one.
         """
         values = self._values_by_slot[new.subject, new.predicate.name]
         other = values.first_with_other_object(new.object)
@@ -264,10 +268,11 @@ class Repetitions:
             values.add(new)
 
     def has_recorded(self, subject: KbNode, predicate: str, object_: str, provenance: ProvenanceList) -> bool:
-        """Return True if an assertion with these columns was remembered for comparisons with later ones.
+        """Return True if an assertion with these columns has been remembered for comparison with later ones.
 
-        The text of the provenance must be equal, too. False does not mean that there is none: inferred and omitted
-        assertions are not remembered, and of several assertions with equal keys only the last one is.
+        The text of the provenance must also be equal. If the result is False, the knowledge base may still have an
+        assertion with these columns: inferred and omitted assertions are not remembered, and if several assertions have
+        equal keys, only the last one is.
         """
         earlier = self._assertion_by_key.get((subject, predicate, object_, provenance.key))
         return earlier is not None and earlier.provenance.text == provenance.text
@@ -293,13 +298,13 @@ class Repetitions:
             self.omit(earlier)
 
     def report_problems_of_searches(self) -> None:
-        """Report the problems of provenances, once for each search of the reference program that met their assertion.
+        """Report the problems of each provenance once per search of the reference program that reached its assertion.
 
-        This is called after all assertions were compared.
+        This must be called after all assertions have been compared.
         """
         for searches in self._searches_by_relation.values():
             for assertion in searches.assertions_with_problems:
-                if not assertion.is_omitted:  # those of an omitted assertion were reported when it was omitted
+                if not assertion.is_omitted:  # for omitted assertions, this was done when they were omitted
                     self._report_once_per_search(assertion)
 
     def _report_once_per_search(self, assertion: Assertion) -> None:
@@ -359,7 +364,7 @@ class Builder:
         return assertion
 
     def _read_assertion(self, line: KbLine, subject: KbNode, *, is_inferred: bool) -> Assertion | None:
-        """Return the assertion that a line makes about its subject; None if the line is rejected.
+        """Return the assertion that a line makes about its subject, or None if the line is rejected.
 
         The problems of the line are reported, and its uses of nodes (as subject or object, with certain types) are
         recorded. `is_inferred` says that the line was inferred from another one.
@@ -368,7 +373,7 @@ class Builder:
         if predicate is None:
             return None
         # As in the reference program, problems of the provenance are reported before those of the object. They are
-        # found with the object as the file has it.
+        # determined with the object as written in the file.
         provenance = self._read_provenance(line.provenance, subject, predicate, line.object)
         if provenance.problems or provenance.span_count > 1:
             self._report_provenance(provenance, predicate, subject, line.number, with_fatal=not is_inferred)
@@ -378,8 +383,8 @@ class Builder:
         text, node = text_and_node
         is_repaired = text != line.object
         if is_repaired:
-            # The provenance is read again, without a report. That of a string node should have one part more, and
-            # "String_1" is the name of such a node only after its repair to ":String_1".
+            # Read the provenance again, without reporting. It needs one more part if the object is a string node, and
+            # "String_1" is recognized as the name of a string node only after its repair to ":String_1".
             provenance = self._read_provenance(line.provenance, subject, predicate, text)
         return Assertion(
             subject=subject,
@@ -397,14 +402,15 @@ class Builder:
     def _read_predicate(self, line: KbLine, subject: KbNode) -> tuple[KbPredicate | None, str | None]:
         """Return the predicate of a line and its realis, such as "actual", and report the problems of the column.
 
-        The realis is None if there is none. If the predicate is None, the line is counted as rejected.
+        The realis is None if the column has none. If the predicate is None, the line has been counted as rejected.
         """
         has_event = subject.is_event or line.object.startswith(":Event")
         predicate, realis, problems = self._predicate_table.read(line.predicate, subject.type, has_event)
         if problems:
             self._report_predicate(problems, line)
         if predicate is None:
-            # Even a rejected line uses its subject: it may be the line at which problems of the node are reported.
+            # The use of the subject is recorded even if the line is rejected, since problems of the node may be
+            # reported at this line.
             subject.first_line_by_use.setdefault(use_as(SUBJECT), line.number)
             self._count_rejected("NO_PREDICATE")
         return predicate, realis
@@ -412,8 +418,8 @@ class Builder:
     def _read_provenance(self, text: str, subject: KbNode, predicate: KbPredicate, object_text: str) -> ProvenanceList:
         """Return the provenance list of a column with this text.
 
-        The number of parts that it should have depends on the subject, the predicate and the object. `object_text` is
-        the object as it is written or as it was repaired, such as ":String_1".
+        The number of parts that the column should have depends on the subject, the predicate and the object.
+        `object_text` is the object, either as written in the file or after repair, such as ":String_1".
         """
         if not predicate.has_provenance:
             return NO_PROVENANCE
@@ -422,7 +428,7 @@ class Builder:
         return self._list_reader.read(text, has_event, has_string, predicate.is_mention)
 
     def _provenance_before_repair(self, line: KbLine, assertion: Assertion) -> ProvenanceList:
-        """Return the provenance list of a line, read with the object in the file even if this object was repaired.
+        """Return the provenance list of a line, read with the object as written in the file, before any repair.
 
         The number of parts that a provenance should have depends on the object.
         """
@@ -431,16 +437,16 @@ class Builder:
         return self._read_provenance(line.provenance, assertion.subject, assertion.predicate, line.object)
 
     def _read_object(self, line: KbLine, predicate: KbPredicate, subject: KbNode) -> tuple[str, KbNode | None] | None:
-        """Return the object of a line as a text and as a node, such as ":Entity_1" and the node with this name.
+        """Return the object of a line as text and as a node, such as ":Entity_1" and the node with this name.
 
-        The node is None if the object is a text. The line's uses of its subject and object are recorded. If the object
-        is illegal, the line is counted as rejected, and None is returned.
+        The node is None if the object is plain text. The line's uses of its subject and object are recorded. If the
+        object is illegal, the line is counted as rejected, and None is returned.
         """
         if predicate.has_node_object:
             return self._read_node_object(line, predicate, subject)
         text: str | None = line.object
         needs_no_repair = predicate.has_text_object and line.is_string
-        if not needs_no_repair:  # most texts need none: then a call is saved
+        if not needs_no_repair:  # true for most texts, so the check saves a call
             text = self._repair_text(predicate, line)
         # The use of the subject is recorded even if the line is rejected below.
         subject_use = use_by_declaration(line.object) if predicate.name == TYPE else predicate.subject_use
@@ -454,15 +460,15 @@ class Builder:
     def _read_node_object(self, line: KbLine, predicate: KbPredicate, subject: KbNode) -> tuple[str, KbNode] | None:
         """Return the object of a line that is a node: its name, such as ":Entity_1", and the node.
 
-        The line's uses of its subject and object are recorded. If the object is no name of a node, the line is counted
-        as rejected, and None is returned.
+        The line's uses of its subject and object are recorded. If the object is not the name of a node, the line is
+        counted as rejected, and None is returned.
         """
-        # Most uses are known: then the look-ups in `first_line_by_use` save calls.
+        # Most uses are already known, and the look-ups in `first_line_by_use` save calls for them.
         if predicate.subject_use not in subject.first_line_by_use:
             self._record_new_use(subject, predicate.subject_use, line.number)
         node = self._nodes.get(line.object) or self._node_of_column(line.object, "OBJECT", line.number)
         if node is None:
-            # No assertion will record this use of the subject. It is recorded here, and checked like the others.
+            # No assertion will record this use of the subject, so it is recorded here to be checked like the others.
             self.kb.uses_by_rejected_lines.append(NodeUse(subject, predicate.subject_use, line.number))
             self._count_rejected("NO_OBJECT")
             return None
@@ -514,7 +520,7 @@ class Builder:
     ) -> None:
         """Report the problems of a provenance column, and several spans if the predicate allows only one.
 
-        Fatal problems are left out unless `with_fatal`. The subject is added to the nodes with problems.
+        Fatal problems are reported only if `with_fatal` is true. The subject is added to the nodes with problems.
         """
         if provenance.problems:
             self.findings.nodes_with_problems.add(subject.name)
@@ -522,16 +528,16 @@ class Builder:
         if provenance.span_count > 1:
             span_count = provenance.span_count
             detail = Detail("PROVENANCE", provenance.text)
-            # The number of reports depends on the predicate. If it allows several spans, there is none. As in the
-            # reference program, "nominal_mention" is reported twice, as its name also contains "mention".
+            # The number of reports depends on the predicate; it is 0 if the predicate allows several spans. As in the
+            # reference program, "nominal_mention" is reported twice, because its name also contains "mention".
             for _ in range(predicate.several_spans_report_count):
                 self.findings.report("TOO_MANY_PROVENANCE_TRIPLES_E", span_count, 1, line=line, detail=detail)
 
     def _node_of_column(self, text: str, column: str, line: int) -> KbNode | None:
-        """Return the node with the name in a column of a line, such as ":Entity_1"; a new node if there is none yet.
+        """Return the node named in a column of a line, such as ":Entity_1", and create it if it does not exist yet.
 
-        If the text of the column is no name, report that and return None. A missing colon before the name is added, and
-        reported, too. `column` is the name of the column in reports.
+        If the text of the column is not a valid name, this is reported, and None is returned. If the colon before the
+        name is missing, it is added, and this is reported as well. `column` is the name of the column in reports.
         """
         if not is_node_name(text):  # ":Entity_1", or "Entity_1" without its colon
             code = "STRING_USED_FOR_ENTITY" if text.startswith('"') else "ILLEGAL_NODE_NAME"
@@ -557,7 +563,7 @@ class Builder:
         return self._repair_link(line)
 
     def _quote(self, line: KbLine) -> str:
-        r"""Return the object of a line in quotes: `the "Boss"` -> `"the \"Boss\""`. Report that they were missing."""
+        r"""Return the object of a line in quotes, and report the missing quotes: `the "Boss"` -> `"the \"Boss\""`."""
         text = line.object
         escaped_text = _TO_ESCAPE.sub(r"\\\g<0>", text)
         quoted_text = f'"{escaped_text}"'
@@ -578,8 +584,8 @@ class Builder:
     def _record_new_use(self, node: KbNode, use: Use, line: int) -> None:
         """Record a new way in which a line uses a node, and give the node the type that follows from this use.
 
-        If the node cannot have that type, this is reported for each such line, and the use is recorded without the
-        type.
+        If the node cannot have that type, this is reported for every line with the use, which is then recorded without
+        the type.
         """
         node_type = use.single_type
         if node_type is not None and not self._add_type(node, node_type, use.role, line):

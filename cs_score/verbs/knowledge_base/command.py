@@ -26,7 +26,7 @@ from cs_score.verbs.preparation.programs import DOCUMENTS, Program, Session
 
 
 def _write_or_print(path: str, pieces: Iterable[str]) -> None:
-    """Write pieces of text to a file, which is compressed if its ending says so, or to standard output for `-`.
+    """Write pieces of text to a file (compressed if its ending says so), or to standard output if the name is `-`.
 
     Raises OutputError if writing fails.
     """
@@ -40,10 +40,10 @@ def _write_or_print(path: str, pieces: Iterable[str]) -> None:
 
 
 def _outputs_of_validate_kb(command_line: CommandLine) -> Iterator[PlannedOutput]:
-    """Yield the files for statistics and the document of --json, which are checked before the command runs.
+    """Yield the output files for statistics and for --json, which are checked before the command runs.
 
-    The command itself checks the files of the knowledge base, together with their folder. With --check there are no
-    outputs, since nothing is written.
+    The files of the knowledge base and their folder are checked by the command itself. With --check there are no
+    outputs, because nothing is written.
     """
     if "--check" in command_line:
         return
@@ -116,11 +116,11 @@ def _validation_task(command_line: CommandLine) -> str:
 
 
 def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> writers.KbOutputs:
-    """Return the outputs that a command line asks for, in this folder; with --check there are none.
+    """Return the outputs in this folder that a command line asks for. With --check there are none.
 
-    A label stands for the predicates from one source: TAC for those of the evaluation. Warns if TAC is not among the
-    labels of predicates to write. Raises UsageError for an unknown format, and
-    if an output exists already.
+    A label denotes the predicates from one source; for example, TAC denotes the predicates of the evaluation. Warns if
+    TAC is not among the labels of the predicates to write. Raises UsageError if a format is unknown or an output exists
+    already.
     """
     predicate_labels = frozenset(command_line.text("-labels").upper().split(":"))
     if TAC not in predicate_labels:
@@ -136,9 +136,9 @@ def _kb_outputs(command_line: CommandLine, folder: str, session: Session) -> wri
 
 
 def _read_predicates(command_line: CommandLine) -> PredicateTable:
-    """Return the predicates of the evaluation with those in the file of -predicates.
+    """Return the predicates of the evaluation and those defined in the file named by -predicates.
 
-    Raises InputError if this file is wrong.
+    Raises InputError if this file is invalid.
     """
     table = PredicateTable()
     predicates_file = command_line.get("-predicates")
@@ -160,9 +160,9 @@ def _kept_justifications(command_line: CommandLine) -> KeptJustifications:
 
 
 def _write_kb(kb: KnowledgeBase, outputs: writers.KbOutputs, command_line: CommandLine) -> None:
-    """Write a knowledge base in all formats, with the statistics and the differences that a command line asks for.
+    """Write a knowledge base in all requested formats, and the requested statistics and differences.
 
-    With --check no statistics are written. Raises OutputError if writing fails.
+    With --check, no statistics are written. Raises OutputError if writing fails.
     """
     outputs.write(kb)
     if "--check" not in command_line:
@@ -216,7 +216,7 @@ RESOLVE_QUERIES: Final = Program(
 def resolve_queries(command_line: CommandLine, session: Session) -> int:
     """Answer queries from a validated knowledge base, and write the answers as a run.
 
-    Return the exit status 0, in an object with the answers: while it lives, no time is spent on freeing them.
+    Return the exit status 0. The returned object also holds the answers, so that no time is spent on freeing them.
     """
     _queries_file, kb_file, output_file = command_line.positional_words  # the session reads the file of queries
     error_file = Destination.of_report(command_line.text("-error_file"))

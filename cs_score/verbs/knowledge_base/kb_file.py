@@ -79,8 +79,8 @@ class KbFindings:
     def report_provenance_again(self, assertion: Assertion, times: int = 1) -> None:
         """Report the problems of an assertion's provenance again, as often as `times` says.
 
-        The reference program parses the provenance whenever it looks at the assertion, and counts the problems each
-        time. Its report has these counts. To reproduce them, this method is called wherever that program looks at an
+        The reference program parses the provenance whenever it looks at the assertion. It counts the problems each
+        time, and its report has these counts. To reproduce them, this method is called wherever the program looks at an
         assertion.
         """
         if assertion.provenance.problems:
@@ -89,8 +89,9 @@ class KbFindings:
     def report_provenance(self, provenance: ProvenanceList, line: int, times: int = 1, *, with_fatal: bool) -> None:
         """Report each problem of a provenance column, such as a span that ends before it starts, at a line.
 
-        The reference program counts a problem whenever it parses the column; `times` says how often it does so. With
-        `with_fatal`, fatal problems are reported, too. Callers set it when the column is read for the first time.
+        The reference program counts a problem whenever it parses the column; `times` is the number of times it does so.
+        If `with_fatal` is true, fatal problems are reported as well; callers set it when the column is read for the
+        first time.
         """
         for problem in provenance.problems:
             is_fatal = CODES[problem.code].severity is Severity.FATAL
@@ -122,8 +123,8 @@ class KbFile:
     def __init__(self, source: Source, findings: KbFindings, task: str) -> None:
         """Read the first line, which should be the run id.
 
-        A first line without a run id is reported, and `lines` reads it once more, as if it were the second line of the
-        file. `task` is the validation task, such as "CSKB".
+        If the first line is not a run id, this is reported, and `lines` reads the line again as if it were the second
+        line of the file. `task` is the validation task, such as "CSKB".
         """
         self._task = task
         self._accepts_all_predicates = TASKS[task] is None
@@ -133,7 +134,7 @@ class KbFile:
         self.first_line, line_feed, text_after_first_line = (first_block or "").partition("\n")
         # A comment may follow the run id, as in "run1 # our first run".
         self.run_id = self.first_line.partition("#")[0].strip(WHITE_SPACE)
-        # The texts that `lines` reads before the other blocks.
+        # Texts that `lines` reads before the remaining blocks.
         self._unread_texts = [text_after_first_line] if line_feed else []
         if is_run_id(self.run_id):
             return
@@ -154,10 +155,10 @@ class KbFile:
                     yield line
 
     def _read_line(self, number: int, columns: LineColumns) -> KbLine | None:
-        """Return the record of a line with these columns; None if it cannot be an assertion, which is reported.
+        """Return the record of a line with these columns. If it cannot be an assertion, report this and return None.
 
         `columns` come from `split_lines`. A plain assertion has a predicate, and its object is in the column `node` or
-        `string`. A plain type line has a `node_type` instead, and any other line has only its whole text.
+        `string`. A plain type line has a `node_type` instead. For any other line, only its whole text is given.
         """
         subject, predicate, node, string, provenance, confidence, node_type, unusual_line = columns
         if node_type:
@@ -182,7 +183,7 @@ class KbFile:
     def _read_unusual_line(self, number: int, text: str) -> KbLine | None:
         """Return the record of a line that is not plain: it may have a comment, blanks or too many columns.
 
-        Return None for a blank line, and for a line that cannot be an assertion, which is also reported.
+        Return None if the line is blank, or if it cannot be an assertion. In the latter case, this is reported.
         """
         comment = ""
         if "#" in text:
@@ -221,9 +222,9 @@ class KbFile:
         return True
 
     def _split_confidence(self, columns: list[str], number: int) -> tuple[list[str], str]:
-        """Return the columns without a confidence at their end, and the confidence; it is 1.0 if there is none.
+        """Return the columns before the confidence, and the confidence itself, or 1.0 if there is none.
 
-        A confidence with an exponent is reported at the line with this number, and repaired: "1e-3" -> "0.001".
+        A confidence with an exponent is repaired ("1e-3" -> "0.001"), and reported at the line with this number.
         """
         confidence = CERTAIN
         if _CONFIDENCE_PATTERN.fullmatch(columns[-1]):
@@ -278,23 +279,23 @@ would cost 7 % of the time of a validation.
 
 
 def split_lines(block: str) -> list[LineColumns]:
-    """Return the columns of each line of a block of lines; columns that a line does not have are empty.
+    """Return the columns of each line in a block of lines. Columns that are missing in a line are empty.
 
     They are the subject, predicate, node, string, provenance, confidence, type and the text of an unusual line:
 
-    * A plain assertion has its subject, predicate, object, provenance and perhaps confidence. The object is in `node`
-      if it is a node, in `string` if it is a string in quotes.
-    * A plain type line has its subject and its type.
-    * Any other line is unusual, for example because of a comment: it has only its whole text.
+    * A plain assertion has a subject, a predicate, an object, a provenance and perhaps a confidence. The object is in
+      `node` if it is a node, and in `string` if it is a quoted string.
+    * A plain type line has a subject and a type.
+    * Any other line is unusual, for example because it has a comment. Only its whole text is given.
     """
     return _LINE_PATTERN.findall(f"{block}\n")
 
 
 def text_blocks(source: Source) -> Iterator[str]:
-    """Yield the text of a file in blocks of whole lines, without a byte order mark at its start.
+    """Yield the text of a file in blocks of whole lines. A byte order mark at the start of the file is dropped.
 
-    Only a line feed ends a line. A block does not have the line feed of its last line. Raises InputError for bytes that
-    are not UTF-8.
+    Only a line feed ends a line. The line feed at the end of a block is left out. Raises InputError for bytes that are
+    not valid UTF-8.
     """
     line_count = 0
     for block in line_blocks(source, _BLOCK_SIZE):
@@ -302,4 +303,4 @@ def text_blocks(source: Source) -> Iterator[str]:
         if line_count == 0:
             text = text.removeprefix("\ufeff")
         yield text
-        line_count += block.count(b"\n") + 1  # a block does not have the line feed of its last line
+        line_count += block.count(b"\n") + 1  # the line feed at the end of a block is left out

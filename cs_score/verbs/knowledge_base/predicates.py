@@ -1,8 +1,7 @@
-"""The predicates of knowledge bases (`KbPredicate`), including those of users, and the meaning of a predicate column.
-A column such as `per:spouse` has a domain (type of the subject) and a name. That of an event, such as
-`life.marry_person.actual`, ends with a realis: whether the event took place. A use is the way in which a predicate uses
-a node: as its subject or object, with the types that this node may have.
-"""
+"""The predicates of knowledge bases (`KbPredicate`), including those of users, and the meaning of a predicate column. A
+column such as `per:spouse` consists of a domain (the type of the subject) and a name. The column of an event, such as
+`life.marry_person.actual`, ends with a realis, which says whether the event took place. A use is the way in which a
+predicate uses a node: as its subject or as its object, with the types that the node may have."""
 
 from __future__ import annotations
 
@@ -75,7 +74,7 @@ class Use(Record, eq=False):
     """A way in which lines use a node: its role, such as SUBJECT, and the types that a node in this role can have.
 
     For example, per:spouse uses its subject as a subject with the type "per". `types` is empty if all types are
-    allowed. `single_type` is the type if only one is allowed.
+    allowed. If only one type is allowed, `single_type` is this type.
     """
 
     role: int
@@ -103,18 +102,18 @@ def use_by_declaration(type_text: str) -> Use:
 
 
 class KbPredicate(Record, eq=False):
-    """A predicate, with its properties that matter for assertions.
+    """A predicate and its properties that matter for assertions.
 
-    * `definition`: its definition in the inventory of the evaluation, or by a user: name, domain, range and inverse.
+    * `definition`: its name, domain, range and inverse, as defined by the inventory of the evaluation or by a user.
     * `subject_use` and `object_use`: the uses of the subject and of the object of an assertion.
-    * `label`: the label of the file that defines the predicate, `TAC` for those of the evaluation.
+    * `label`: the label of the file that defines the predicate; it is `TAC` for predicates of the evaluation.
     * `order`: the sort key of the predicate in a validated knowledge base.
     * `has_provenance`: its assertions have a provenance column.
-    * `has_domain`: it is written with the type of the subject before it, such as per:spouse.
+    * `has_domain`: the predicate is written with the type of the subject before it, as in per:spouse.
     * `is_mention`: its name contains "mention".
     * `has_text_object`: its object is a text in quotes. `has_node_object`: its object is a node.
-    * `has_inverse`: its object may be the subject of its inverse.
-    * `several_spans_report_count`: how often a provenance with several spans is reported; 0 if it may have several.
+    * `has_inverse`: the object may be the subject of an inverse predicate.
+    * `several_spans_report_count`: how often a provenance with several spans is reported; 0 if this is allowed.
     * `is_repeatable`: assertions may be repeated.
     * `is_compared_with_earlier`: assertions are compared with earlier ones.
     """
@@ -151,7 +150,7 @@ class PredicateProblem(NamedTuple):
 class Reading(NamedTuple):
     """The meaning of a predicate column: the predicate, the realis and the problems.
 
-    `predicate` is None if the column is rejected. `realis` is None if the column has none.
+    `predicate` is None if the column is rejected, and `realis` is None if the column has no realis.
     """
 
     predicate: KbPredicate | None
@@ -165,8 +164,8 @@ class PredicateTable:
     def __init__(self) -> None:
         """Make a table with the predicates that the evaluation defines, such as per:spouse, under the label "TAC"."""
         self._predicates_by_name: dict[str, list[KbPredicate]] = {}
-        # The meanings of earlier columns, since many lines have the same few columns. The key has the arguments of
-        # `read`: the text of the column, the type of the subject, and whether the relation is with an event.
+        # A cache of column meanings, since many lines share the same few columns. The key consists of the arguments of
+        # `read`: the text of the column, the type of the subject, and whether the relation involves an event.
         self._reading_by_column: dict[tuple[str, str | None, bool], Reading] = {}
         for definition in _predicates_of_evaluation():
             self.define(definition, TAC)
@@ -186,8 +185,8 @@ class PredicateTable:
     def read(self, text: str, subject_type: str | None, involves_event: bool) -> Reading:
         """Return the meaning of a predicate column, such as "per:spouse" or "conflict.attack_attacker.actual".
 
-        `subject_type` is the type of the subject, None if it is not known. `involves_event` says that the subject or
-        the object is an event.
+        `subject_type` is the type of the subject, or None if it is not known. `involves_event` is true if the subject
+        or the object is an event.
         """
         key = (text, subject_type, involves_event)
         reading = self._reading_by_column.get(key)
@@ -197,11 +196,11 @@ class PredicateTable:
         return reading
 
     def _read_new_column(self, text: str, subject_type: str | None, involves_event: bool) -> Reading:
-        """Return the meaning of a predicate column that was not read before, such as "per:spouse".
+        """Return the meaning of a predicate column that has not been read before, such as "per:spouse".
 
-        `subject_type` is the type of the subject, None if it is not known. `involves_event` says that the subject or
-        the object is an event. The column is rejected if its domain is wrong, and if no predicate has its name, or
-        several have it.
+        `subject_type` is the type of the subject, or None if it is not known. `involves_event` is true if the subject
+        or the object is an event. The column is rejected if its domain is wrong, or if its name is not the name of
+        exactly one predicate.
         """
         domain, name_with_realis = _split_domain(text)
         name, realis, realis_problems = self._split_realis(name_with_realis, involves_event)
@@ -229,7 +228,7 @@ class PredicateTable:
     def _split_realis(self, text: str, involves_event: bool) -> _NameWithRealis:
         """Return the name and the realis of a predicate without its domain, and their problems.
 
-        A relation with an event (`involves_event`) should have a realis, another relation should not. Examples:
+        A relation that involves an event (`involves_event`) should have a realis; other relations should not. Examples:
 
             spouse                      name spouse, no realis
             spouse.                     name spouse. (no predicate has this name), no realis
@@ -241,7 +240,7 @@ class PredicateTable:
         text_without_end = text.rstrip(".")
         name_before_last, dot, last_part = text_without_end.rpartition(".")
         if not dot:
-            # The text is a name as a whole. Dots at its end stay, so that no predicate is found for it.
+            # The whole text is the name. Trailing dots are kept, so that no predicate matches it.
             needs_realis = involves_event and text != "type"
             return _NameWithRealis(text, realis=None, problems=(_MISSING_REALIS,) if needs_realis else ())
         if name_before_last == "type":
@@ -249,7 +248,7 @@ class PredicateTable:
         if last_part in REALIS:
             problems = _realis_problems(last_part, involves_event, is_defined=self._is_defined(name_before_last))
             return _NameWithRealis(name_before_last, realis=last_part, problems=problems)
-        # The last part is no realis: it belongs to the name, as in "life.injure_victim". Dots at the end do not.
+        # The last part is not a realis but belongs to the name, as in "life.injure_victim". Trailing dots do not.
         problems = _absent_realis_problems(last_part, involves_event, is_defined=self._is_defined(text_without_end))
         return _NameWithRealis(text_without_end, realis=None, problems=problems)
 
@@ -281,9 +280,9 @@ def _illegal_realis(text: str) -> PredicateProblem:
 
 
 def _realis_problems_of_type(text: str) -> tuple[PredicateProblem, ...]:
-    """Return the problems of the predicate `type` with a text after it, such as "actual" in "type.actual".
+    """Return the problems of a text after the predicate `type`, such as "actual" in "type.actual".
 
-    Any text is unexpected there. A text that is no realis is illegal, too.
+    Any text is unexpected there. A text that is not a realis is also illegal.
     """
     if text in REALIS:
         return (_unexpected_realis(text),)
@@ -293,9 +292,9 @@ def _realis_problems_of_type(text: str) -> tuple[PredicateProblem, ...]:
 def _realis_problems(realis: str, involves_event: bool, is_defined: bool) -> tuple[PredicateProblem, ...]:
     """Return the problems of a realis, such as "actual" in "life.injure_victim.actual".
 
-    `is_defined` says that the name before the realis is a predicate. After such a name, a realis is right for a
-    relation with an event (`involves_event`), and unexpected for another relation. After any other name, the reference
-    program calls even a legal realis illegal.
+    `is_defined` is true if the name before the realis is a predicate. In this case, a realis is right for a relation
+    that involves an event (`involves_event`), and unexpected for any other relation. If the name is not a predicate,
+    the reference program calls even a legal realis illegal.
     """
     if is_defined:
         return () if involves_event else (_unexpected_realis(realis),)
@@ -305,15 +304,15 @@ def _realis_problems(realis: str, involves_event: bool, is_defined: bool) -> tup
 
 
 def _absent_realis_problems(last_part: str, involves_event: bool, is_defined: bool) -> tuple[PredicateProblem, ...]:
-    """Return the problems of a predicate without a realis whose name has a full stop, such as "life.injure_victim".
+    """Return the problems of a predicate that has no realis but a full stop in its name: "life.injure_victim".
 
-    `last_part` is the text after the full stop. `involves_event` says that the relation is with an event, `is_defined`
-    that the whole name is a predicate.
+    `last_part` is the text after the full stop. `involves_event` is true if the relation involves an event, and
+    `is_defined` is true if the whole name is a predicate.
     """
     if is_defined:
         return (_MISSING_REALIS,) if involves_event else ()
-    # The reference program takes the last part for a realis: "foo" in "life.foo" is an illegal one, and unexpected in a
-    # relation without event.
+    # The reference program takes the last part for a realis. For example, it reports "foo" in "life.foo" as an illegal
+    # realis, and also as an unexpected one if the relation does not involve an event.
     if involves_event:
         return (_illegal_realis(last_part),)
     return (_illegal_realis(last_part), _unexpected_realis(last_part))
@@ -322,12 +321,12 @@ def _absent_realis_problems(last_part: str, involves_event: bool, is_defined: bo
 def _predicates_of_evaluation() -> list[Predicate]:
     """Return the predicates that the evaluation defines, such as per:spouse, in the order of its inventory.
 
-    The inventory has a predicate once for each type in its domain, and a predicate "type" for each kind of node. Here
-    each predicate occurs once, and a single predicate "type", the last one, serves all nodes.
+    The inventory lists a predicate once for each type in its domain, and has a predicate "type" for each kind of node.
+    The result has each predicate once; its last predicate is a single "type" that serves all nodes.
     """
     distinct_predicates = dict.fromkeys(inventory().values())
     predicates = [predicate for predicate in distinct_predicates if predicate.name != "type"]
-    # The object of a type line is a type, such as PER, not a node: its range has the made-up type "type".
+    # The object of a type line is a type, such as PER, rather than a node, so the range is the made-up type "type".
     type_of_any_node = Predicate(
         name="type", domain=NODE_TYPES, range=frozenset(("type",)), is_single_valued=False, inverse=None
     )
@@ -335,9 +334,9 @@ def _predicates_of_evaluation() -> list[Predicate]:
 
 
 def _domain_problem(domain: str, subject_type: str | None) -> PredicateProblem | None:
-    """Return the problem that the domain of a predicate is illegal, or differs from the type of the subject.
+    """Return a problem if the domain of a predicate is illegal or differs from the type of the subject.
 
-    Return None if there is no such problem. The domain is a text such as "per", empty if the column has none;
+    Return None if there is no problem. The domain is a text such as "per", and is empty if the column has no domain.
     `subject_type` is None if the type of the subject is not known.
     """
     if not domain:
@@ -350,10 +349,10 @@ def _domain_problem(domain: str, subject_type: str | None) -> PredicateProblem |
 
 
 def _correction_of(name: str, node_type: str | None) -> tuple[str, str] | None:
-    """Return why a name of a predicate is wrong, and the right name: "spouses" -> ("misspelled", "spouse").
+    """Return why the name of a predicate is wrong, and the right name: "spouses" -> ("misspelled", "spouse").
 
-    Return None for any other name. Which names are wrong depends on the type of the subject (`node_type`), such as
-    "per"; None if the type is not known.
+    Return None if the name is not known to be wrong. This depends on `node_type`, the type of the subject, such as
+    "per" (None if the type is not known).
     """
     correction_by_name = _CORRECTIONS_BY_NODE_TYPE["any"]
     if node_type in _CORRECTIONS_BY_NODE_TYPE:
@@ -375,7 +374,7 @@ def _split_domain(text: str) -> tuple[str, str]:
 
 
 def _make_kb_predicate(definition: Predicate, label: str) -> KbPredicate:
-    """Return the predicate with this definition, and its properties for assertions, which `KbPredicate` explains.
+    """Return the predicate with this definition and the properties that `KbPredicate` describes.
 
     `label` is the label of the file that defines the predicate.
     """
@@ -383,10 +382,11 @@ def _make_kb_predicate(definition: Predicate, label: str) -> KbPredicate:
     is_mention = "mention" in name
     is_repeatable = name in _MAY_REPEAT
     has_provenance = name not in ("type", "link")
-    # The objects: a mention has a text such as "Ann", a type or a link has a word, any other predicate has a node.
+    # The object of a mention is a text such as "Ann", that of a type or a link is a word, and that of any other
+    # predicate is a node.
     has_text_object = is_mention and "string" in definition.range
     has_node_object = has_provenance and not has_text_object
-    # Nodes of all types have a type, and may have a link.
+    # Any node has a type and may have a link.
     subject_types = definition.domain if has_provenance else frozenset()
     # For example, "nominal_mention" contains this name and "mention", so that several spans are reported twice.
     one_span_names = [one_span_name for one_span_name in _ONE_SPAN if one_span_name in name]
@@ -415,7 +415,7 @@ _FILE_NAME: Final = re.compile(r"(\w+)\.predicates\.txt")
 
 
 class _UserDefinition(NamedTuple):
-    """A definition of a predicate in a file of a user, with its domain as text, such as "per,org", for messages."""
+    """A predicate definition in a user's file. The text of its domain, such as "per,org", is kept for messages."""
 
     domain_text: str
     definition: Predicate
@@ -438,11 +438,11 @@ def load_predicates(path: str, table: PredicateTable) -> None:
 
 
 def _definition_lines(path: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the columns of each line of a predicates file, such as (3, ["per", "coached_by", ...]).
+    """Yield the number and the columns of each line in a predicates file, such as (3, ["per", "coached_by", ...]).
 
     The columns are in lower case. Empty lines and comments are left out. Raises InputError if the file cannot be read.
     """
-    with open_source(path, dash_is_stdin=False) as source:  # "-" is a file of this name, not standard input
+    with open_source(path, dash_is_stdin=False) as source:  # "-" is a file with this name, not standard input
         text = decode_text(source.read_bytes(), path).lower()
     for number, line in enumerate(text.split("\n"), start=1):
         columns = line.split()
@@ -464,9 +464,9 @@ def _label_of_file(path: str) -> str:
 
 
 def _define_unless_known(user_definition: _UserDefinition, label: str, table: PredicateTable) -> None:
-    """Add a predicate to the table unless the table has it already; `label` is that of the file with the definition.
+    """Add a predicate to the table unless it is there already. `label` is the label of the file that defines it.
 
-    Raises ValueError if the table has it with another inverse, or with another number of values.
+    Raises ValueError if the table has the predicate with another inverse, or with another number of values.
     """
     definition = user_definition.definition
     earlier = _find_earlier(definition, table)
@@ -477,19 +477,19 @@ def _define_unless_known(user_definition: _UserDefinition, label: str, table: Pr
 
 
 def _read_definitions(columns: Sequence[str]) -> list[_UserDefinition]:
-    """Return the predicate that a line of a predicates file defines, and then its inverse if it has one.
+    """Return the predicate that a line of a predicates file defines, followed by its inverse if it has one.
 
-    The columns are domain, name, range and inverse; missing ones are empty. Domain and range are types with commas
-    between them, such as "per,org". A star after a name means that the predicate takes a single value. Only the word
-    "none" as the inverse says that there is none; an empty column gives an inverse with an empty name. Raises
-    ValueError for illegal types.
+    The columns are domain, name, range and inverse; missing ones are empty. Domain and range are types separated by
+    commas, such as "per,org". A star after a name means that the predicate takes a single value. If a predicate has no
+    inverse, its inverse column must be "none"; an empty column defines an inverse with an empty name. Raises ValueError
+    for illegal types.
     """
     padded_columns = (*columns, "", "", "")
     domain_text, name, range_text, inverse = padded_columns[:4]
     domain = _read_types("domain", domain_text, NODE_TYPES)
     range_ = _read_types("range", range_text, NODE_TYPES | {"type"})
     definitions = [_UserDefinition(domain_text, _make_predicate(name, domain, range_, inverse))]
-    # Strings are no subjects of an inverse.
+    # Strings cannot be subjects of an inverse.
     inverse_domain = [node_type for node_type in range_ if node_type != "string"]
     has_inverse = inverse.removesuffix("*") != NONE
     if has_inverse and inverse_domain:
@@ -527,9 +527,9 @@ def _make_predicate(starred_name: str, domain: list[str], range_: list[str], sta
 
 
 def _find_earlier(definition: Predicate, table: PredicateTable) -> Predicate | None:
-    """Return the definition in the table that includes a new one, None if the new one defines another predicate.
+    """Return the definition in the table that covers a new one, or None if the new one defines a new predicate.
 
-    The earlier definition has the same name, and all types in the domain and range of the new one.
+    The earlier definition has the same name, and its domain and range include all types of the new one.
     """
     for predicate in table.predicates_named(definition.name):
         earlier = predicate.definition

@@ -28,10 +28,10 @@ from cs_score.verbs.knowledge_base.kb_file import split_lines, text_blocks
 
 
 class Mention(NamedTuple):
-    """A mention of a node by name: the offsets of its first and last characters, its line, the node and the text.
+    """A mention of a node by name, with its first and last offsets, its line, the node and the text.
 
-    `start` and `end` are numbers of characters in the document; they are floats because any number may be written.
-    Mentions are sorted by these fields, the start first.
+    `start` and `end` are the offsets of the first and the last character in the document. They are floats because a
+    knowledge base may contain any numbers. Mentions are sorted by `start`, and then by the other fields.
     """
 
     start: float
@@ -42,11 +42,11 @@ class Mention(NamedTuple):
 
 
 class MentionOverlap(NamedTuple):
-    """A mention that overlaps an entry point, and the numbers of its characters inside and outside of this span.
+    """A mention that overlaps an entry point, with the numbers of its characters inside and outside this span.
 
-    `shared_count_less_one` is the number of the characters inside, less one: with this number, which is the difference
-    of two offsets, overlaps are compared. `unshared_count` is the number of the characters outside. If the mention is
-    at 3-9 and the entry point at 8-12, they are 1 and 5. They are floats because offsets may be any numbers.
+    Overlaps are compared by `shared_count_less_one`, a difference of two offsets: the number of characters inside,
+    minus one. `unshared_count` is the number of characters outside. For example, if the mention is at 3-9 and the entry
+    point at 8-12, these fields are 1 and 5. They are floats because offsets may be any numbers.
     """
 
     mention: Mention
@@ -72,28 +72,28 @@ class MentionIndex:
     """The mentions of nodes in a document, in an order that allows a quick search for those at a place."""
 
     def __init__(self, mentions: Iterable[Mention]) -> None:
-        """Sort the mentions of a document, which are given in the order of their lines."""
-        # Of mentions with the same offsets only the first can be chosen.
+        """Sort the mentions of a document, given in the order of their lines."""
+        # If several mentions have the same offsets, only the first can be chosen.
         mention_by_span: dict[tuple[float, float], Mention] = {}
         for mention in mentions:
             mention_by_span.setdefault((mention.start, mention.end), mention)
         self._mentions: Sequence[Mention] = sorted(mention_by_span.values())
         self._starts = [mention.start for mention in self._mentions]
-        # For each position, the mention that ends last among those up to this position. If even this one ends before a
-        # span, no mention up to there overlaps the span, and a search backwards is at its end.
+        # For each position, the mention up to this position that ends last. If it ends before a span, no mention up to
+        # this position overlaps the span, and a backward search can stop.
         self._last_ending_up_to = _last_ending_mentions(self._mentions)
 
     def best_mention(self, start: float, end: float) -> Mention | None:
-        """Return the mention with the largest overlap with a span; None if no mention overlaps it.
+        """Return the mention that has the largest overlap with a span, or None if no mention overlaps it.
 
-        Of several such mentions, the one with the fewest characters outside of the span is taken. `start` and `end` are
+        Ties are resolved in favour of the mention with the fewest characters outside the span. `start` and `end` are
         the offsets of the first and the last character of the span.
         """
         best_overlap = min(self.overlaps(start, end), key=_overlap_rank, default=None)
         return None if best_overlap is None else best_overlap.mention
 
     def overlaps(self, start: float, end: float) -> Iterator[MentionOverlap]:
-        """Yield the mentions that overlap a span, with the sizes of the overlaps, from the last mention to the first.
+        """Yield the mentions that overlap a span, from last to first, with the sizes of the overlaps.
 
         `start` and `end` are the offsets of the first and the last character of the span.
         """
@@ -104,19 +104,20 @@ class MentionIndex:
                 return
             mention = self._mentions[position]
             if mention.end >= start:
-                # An end is the offset of the last character: a difference of two offsets is a number of characters less
-                # one. Both differences below are one too small, so that their own difference is not.
+                # An end is the offset of the last character, so a difference of two offsets is a number of characters
+                # minus one. Both differences below are one too small, which cancels out when one is subtracted from the
+                # other.
                 shared_count_less_one = min(mention.end, end) - max(mention.start, start)
                 length_less_one = mention.end - mention.start
                 unshared_count = length_less_one - shared_count_less_one
                 yield MentionOverlap(mention, shared_count_less_one, unshared_count)
 
     def nearest_mention(self, start: float, end: float) -> Mention | None:
-        """Return the mention that is nearest to a span which no mention overlaps; None if the document has no mention.
+        """Return the mention nearest to a span that no mention overlaps, or None if the document has no mentions.
 
         `start` and `end` are the offsets of the first and the last character of the span.
         """
-        # Mentions are sorted by their start, and none overlaps the span: each lies before or after it as a whole.
+        # Mentions are sorted by their start, and none overlaps the span: each is entirely before or after it.
         count_before_span = bisect_right(self._starts, end)
         mentions_after = self._mentions[count_before_span:]
         if count_before_span == 0:
@@ -264,7 +265,7 @@ class _NeededLines:
             if query.entry_points:
                 # The reference program uses only the first entry point of a query (rule first-entry-point).
                 first_entry_point = query.entry_points[0]
-                self.docids.add(first_entry_point.docid or "")  # "" if the query file names no document
+                self.docids.add(first_entry_point.docid or "")  # "" if the query file does not name a document
         self.predicates = _predicates_with_realis((NAMED, CANONICAL, *self.slots))
         self._has_mention_slot = NAMED in self.slots
         self._has_canonical_slot = CANONICAL in self.slots
@@ -300,14 +301,14 @@ def _predicates_with_realis(names: Iterable[str]) -> frozenset[str]:
 
 
 class ValidatedKb:
-    """The lines of a validated knowledge base that some queries need: those that may be answers, and mentions of nodes.
+    """The lines of a validated knowledge base that some queries need: possible answers, and mentions of nodes.
 
     * `facts_by_node_and_slot`: the lines by subject and slot, such as (":Entity_1", "children"). The slot is the
       predicate without its realis (whether an event took place).
-    * `canonical_mentions_by_node_and_docid`: the lines of canonical mentions, which give a node its name, by node and
+    * `canonical_mentions_by_node_and_docid`: the lines of canonical mentions (which give a node its name), by node and
       document.
-    * `type_by_node`: the type of each node, from its last type line.
-    * `mentions_by_docid`: the mentions by name in each document of an entry point.
+    * `type_by_node`: the type of each node, as given by its last type line.
+    * `mentions_by_docid`: for each document with an entry point, the mentions of nodes by name.
     """
 
     def __init__(self, source: Source, queries: Sequence[Query]) -> None:
@@ -330,10 +331,10 @@ class ValidatedKb:
         self._keep_canonical_mentions()
 
     def _read_run_id(self, first_line: str) -> str:
-        """Return the run id, which is the first line without its comment. Raises InputError if there is none."""
+        """Return the run id: the first line, without any comment. Raises InputError if there is none."""
         text, _comment = split_comment(first_line)
         run_id = text.strip(WHITE_SPACE)
-        if run_id in ("", "0"):  # the reference program takes "0" for an absent text
+        if run_id in ("", "0"):  # the reference program treats "0" as an empty text
             raise InputError("No runid found", file=self._file, place="line 1", code="NOT_A_VALIDATED_KB")
         return run_id
 
@@ -360,7 +361,7 @@ class ValidatedKb:
     def _keep_if_needed(self, line: _KbLine) -> None:
         """Keep a line if queries need it. The caller has checked that they need lines with its predicate.
 
-        Canonical mentions are only collected here. They are kept after the last block, if their nodes answer a query.
+        Canonical mentions are only collected here. After the last block, they are kept if their nodes answer a query.
         """
         if self._needed_lines.is_only_canonical(line.predicate):
             self._canonical_lines.append(line)
@@ -376,15 +377,15 @@ class ValidatedKb:
         for line in self._canonical_lines:
             if line.subject in nodes_in_slots:
                 self._keep(line, line.docid)  # adds the line to `canonical_mentions_by_node_and_docid`
-        # Canonical mentions in unusual lines, for example with a comment, are there already.
+        # Canonical mentions in unusual lines, such as lines with a comment, have been added already.
         for mentions in self.canonical_mentions_by_node_and_docid.values():
             mentions.sort(key=_line_number)
 
     def _read_unusual_line(self, number: int, text: str) -> None:
         """Read a line that may have comments, white space and empty columns, and keep it if queries need it.
 
-        A line that declares the type of a node sets the type of that node. A line with a link is only checked. Raises
-        InputError for an illegal line.
+        A line that declares the type of a node sets this type. A line with a link is only checked. Raises InputError
+        for an illegal line.
         """
         columns = _filled_columns(text)
         if not columns:
@@ -398,16 +399,16 @@ class ValidatedKb:
         if has_provenance:
             subject, _, object_, provenance = columns
             self._read_assertion(_KbLine(number, subject, predicate, object_, provenance, confidence))
-        elif predicate == TYPE:  # as in the reference program, a line with "TYPE" is checked, but declares no type
+        elif predicate == TYPE:  # as in the reference program, "TYPE" is checked but does not declare a type
             subject, _, node_type = columns
             self.type_by_node[subject] = node_type
 
     def _read_assertion(self, line: _KbLine) -> None:
-        """Keep a line if queries need it, unless it is about an event that takes place in general (`.generic`).
+        """Keep a line if queries need it, unless it is about events in general (`.generic`).
 
         Raises InputError if a span of its provenance is illegal.
         """
-        # The parts that a run may show: a filler, a justification and a base filler, as far as they are there.
+        # The parts that may appear in a run: a filler, a justification and a base filler, if present.
         for position in range(_READ_PART_COUNT):
             for span in _spans_of_part(line.provenance, position):
                 if _SPAN_PATTERN.fullmatch(span) is None:
@@ -423,10 +424,10 @@ class ValidatedKb:
         return InputError(problem, file=self._file, place=f"line {number}", code="NOT_A_VALIDATED_KB")
 
     def _keep(self, line: _KbLine, docid: str) -> None:
-        """Keep a line as an answer if queries ask for its slot, and keep it if it is a mention that may be needed.
+        """Keep a line if queries ask for its slot, or if it is a mention that may be needed.
 
-        Every canonical mention is kept; a mention by name is kept in the documents of entry points. `docid` is the
-        document of the first span of the provenance.
+        Every canonical mention is kept. A mention by name is kept if it is in the document of an entry point. `docid`
+        is the document of the first span of the provenance.
         """
         # The realis of an event, as in "life.marry_person.actual", is not part of the name of a slot.
         name = line.name_without_realis
@@ -454,7 +455,7 @@ def _spans_of_part(provenance: str, position: int) -> list[str]:
 
     Part 1 of "D:0-9;D:3-5,D:8-9" has the spans ["D:3-5", "D:8-9"]. A part that is absent has no spans.
     """
-    part_texts = provenance.split(";", _READ_PART_COUNT)  # the parts after these stay together; nobody asks for them
+    part_texts = provenance.split(";", _READ_PART_COUNT)  # further parts are never asked for
     if position >= len(part_texts):
         return []
     spans = part_texts[position].rstrip(",").split(",")
@@ -509,10 +510,10 @@ class _Question(Record):
 
 
 class _Task(Record, eq=False):
-    """A task that reads some lines of the knowledge base (`facts`), one after the other, to answer a question.
+    """A task that reads some lines of the knowledge base (`facts`), one by one, to answer a question.
 
-    If `answer` is None, the facts are the answers to the question. Otherwise the task looks for the name of a node that
-    is an answer. Then the only fact is the canonical mention of that node, if it has one. `number` counts the tasks
+    If `answer` is None, the facts are the answers to the question. Otherwise, the task looks for the name of an answer
+    that is a node, and the only fact is the canonical mention of that node, if it has one. `number` counts the tasks
     from 1.
     """
 
@@ -532,13 +533,13 @@ class _Moment(NamedTuple):
     line: int
 
     def next_moment_of(self, line: int) -> _Moment:
-        """Return when another line is read next: in the same round if it is further down, else in the next round."""
+        """Return when another line is read: in the same round if it is further down, otherwise in the next round."""
         next_round = self.round if line > self.line else self.round + 1
         return _Moment(next_round, line)
 
 
 class _QueuedTask(NamedTuple):
-    """A task in the queue, with the moment at which its next line is read.
+    """A task in the queue and the moment at which its next line is read.
 
     The queue is sorted by this moment and the number of the task. `position` is the position of the line among the
     facts of the task.
@@ -579,28 +580,28 @@ class Resolution:
         self._queue: list[_QueuedTask] = []
         for query_entry in self.query_entries:
             self._ask_first_slot(query_entry)
-        # Each task may queue further ones.
+        # Each task may queue further tasks.
         while self._queue:
             self._process_next_line(heapq.heappop(self._queue))
 
     def _ask_first_slot(self, query_entry: QueryEntry) -> None:
-        """Queue a task for the first slot of a query, about the node at its entry point, if there is such a node."""
+        """Queue a task for the first slot of a query, if there is a node at its entry point."""
         mention = query_entry.best_mention
         if mention is None:
             return
         self.matched_query_count += 1
         query = query_entry.query
-        # A question asks for the first of its slots; follow-on questions ask for the others.
+        # A question asks only for its first slot; follow-on questions ask for the others.
         question = _Question(full_id=query.full_id, slots=query.slots, query=query)
         before_first_line = _Moment(round=1, line=0)
         self._ask(question, mention.node, before_first_line)
 
     def statistics(self) -> str:
-        """Return the two lines that the reference program prints at its end: headings and counts, with tabs."""
+        """Return the two tab-separated lines that the reference program prints at its end: headings and counts."""
         count_by_heading = self._count_by_heading()
         headings = "\t".join(count_by_heading)
         counts = "\t".join([str(count) for count in count_by_heading.values()])
-        # The reference program prints the word in the last column of both lines.
+        # The reference program prints this word in the last column of both lines.
         heading_line = f"\t{headings}\t{_LAST_STATISTICS_COLUMN}\n"
         count_line = f"{self._kb.run_id}\t{counts}\t{_LAST_STATISTICS_COLUMN}\n"
         return heading_line + count_line
@@ -633,10 +634,11 @@ class Resolution:
         self._queue_line(task, position=0, now=now)
 
     def _ask_for_name(self, question: _Question, answer: KbFact, now: _Moment) -> None:
-        """Queue a task for the canonical mention of the node that answers a question; it gives the answer its name.
+        """Queue a task for the canonical mention that gives its name to a node that answers a question.
 
-        Of the canonical mentions in the document of the answer, the next one after the line of the answer is taken. If
-        there is none after it, the first one is taken. `now` is the moment at which the answer is read.
+        The task takes the first canonical mention after the line of the answer, among those in the same document. If
+        there is none after that line, it takes the first one in the document. `now` is the moment at which the answer
+        is read.
         """
         mentions = self._kb.canonical_mentions_by_node_and_docid.get((answer.object, answer.docid), ())
         count_before = bisect_right(mentions, now.line, key=_line_number)
@@ -648,23 +650,23 @@ class Resolution:
 
     @property
     def _next_task_number(self) -> int:
-        """The number of the next task that is made; tasks of both sorts are numbered from 1."""
+        """The number of the next task. Tasks of both sorts are numbered from 1."""
         return self._slot_task_count + self._name_task_count + 1
 
     def _queue_line(self, task: _Task, position: int, now: _Moment) -> None:
-        """Queue a task for its line at a position among its facts, from 0; a task with no line there is finished.
+        """Queue a task for the line at `position` among its facts. If there is no such line, the task is finished.
 
-        `now` is the moment of the line that is read now. An earlier line is read in the next round.
+        `now` is the moment of the line being read. An earlier line is read in the next round.
         """
         if position < len(task.facts):
             moment = now.next_moment_of(task.facts[position].line)
             heapq.heappush(self._queue, _QueuedTask(moment, task.number, position, task))
 
     def _process_next_line(self, queued_task: _QueuedTask) -> None:
-        """Process the next line of a task, and queue the tasks that follow from it.
+        """Process the next line of a task, and queue the resulting tasks.
 
-        If the task looks for a name, the line is a canonical mention: the answer is written with this name. Otherwise
-        the line is an answer, and the task is queued for its next line.
+        If the task looks for a name, the line is a canonical mention, and the answer is written with this name.
+        Otherwise, the line is an answer, and the task is queued again for its next line.
         """
         task = queued_task.task
         line = queued_task.fact
@@ -676,9 +678,9 @@ class Resolution:
             self._queue_line(task, queued_task.position + 1, now)
 
     def _write_named_answer(self, question: _Question, answer: KbFact, mention: KbFact, now: _Moment) -> None:
-        """Write an answer with the name from its canonical mention to the run, and ask the follow-on query about it.
+        """Write an answer, named by its canonical mention, to the run, and ask the follow-on query about it.
 
-        `question` is a query that waits for its answers. There is no follow-on query after its last slot. `now` is the
+        `question` is the query that is being answered. There is no follow-on query after its last slot. `now` is the
         moment at which the mention is read.
         """
         self.lines.append(self._run_line(question, answer, mention=mention))
@@ -687,7 +689,7 @@ class Resolution:
             self._ask(follow_on, mention.subject, now)
 
     def _process_answer(self, question: _Question, answer: KbFact, now: _Moment) -> None:
-        """Count an answer. Write a string to the run; look for the canonical mention of an answer that is a node.
+        """Count an answer, and write it to the run if it is a string. If it is a node, look for its canonical mention.
 
         `now` is the moment at which the answer is read.
         """
@@ -715,12 +717,12 @@ class Resolution:
         return "\t".join(columns) + "\n"
 
     def _justification_of(self, answer: KbFact) -> str:
-        """Return the justification of an answer as a run has it, such as "D1:0-20".
+        """Return the justification of an answer in the form used in runs, such as "D1:0-20".
 
-        For a relation with an event, the place of the subject comes first: "D1:3-5,D1:0-20". This place is empty if the
-        subject is an event: ",D1:0-20".
+        For a relation that involves an event, the place of the subject comes first, as in "D1:3-5,D1:0-20". If the
+        subject is an event itself, this place is empty, as in ",D1:0-20".
         """
-        # The provenance of a string node has the place of its text before the justification.
+        # In the provenance of a string node, the place of its text comes before the justification.
         position = 1 if answer.object.startswith(":String") else 0
         justification = canonical_part(answer.provenance, position)
         has_event = answer.subject.startswith(":Event") or answer.object.startswith(":Event")
@@ -798,10 +800,10 @@ def _check_query_id(full_id: str, query: Query) -> None:
 def _full_id_of_follow_on(full_id: str, mention: KbFact) -> str:
     """Return the id of the follow-on query about an answer: the id of the query, an underscore and twelve digits.
 
-    The hexadecimal digits are a hash of the id, the text of the answer and the first span of its mention.
+    The digits are hexadecimal, from a hash of the query id, the text of the answer and the first span of its mention.
     """
     span = first_span(mention.provenance)
-    # The span is read as in a run: one that ends before it starts gives an empty text, and a long one is cut.
+    # The span is read as in a run: a span that ends before it starts gives an empty text, and a long span is truncated.
     place = "" if span is None else read_provenance(str(span), max_span_count=1).canonical_text
     text = _plain_text(mention.object)
     return f"{full_id}_{follow_on_id(full_id, text, place)}"

@@ -1,5 +1,5 @@
-"""Explain the category of a line and its label, which are steps 5 and 6 of its explanation. Policies call a line by its
-category (CORRECT, INEXACT, DUPLICATE ...); the sides of a policy say which categories count as right, wrong or ignored.
+"""Explain the category and the label of a line, which are steps 5 and 6 of its explanation. Each line has a category,
+such as CORRECT, INEXACT or DUPLICATE. The sides of a policy define which categories count as right, wrong or ignored.
 
 A nominal line describes the entity (`her son`) without naming it (`Bob`). The parents of a line give the answer that
 its query is about.
@@ -104,10 +104,10 @@ class _PlacedLine(NamedTuple):
 
 
 def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Category | None:
-    """Return step 5 of a line: its category with the reason for it; None if its query was not counted.
+    """Return step 5 of a line: its category and the reason for it, or None if its query was not counted.
 
-    Three rules are tried before the assessment: on wrong parents, on nodes without a name, and on duplicates. The first
-    of them that applies decides.
+    Three rules take precedence over the assessment: the rules on wrong parents, on nodes without a name, and on
+    duplicates. The first rule that applies determines the category.
     """
     labels = indexed_query.labels.get(line.index, ())  # every counted line has labels
     if indexed_query.placement is None or not labels:
@@ -199,11 +199,11 @@ def _why_unassessed(placed_line: _PlacedLine) -> str:
 
 
 def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
-    """Return why the parent of a line is not right, with the places of the lines that the reason is about.
+    """Return the reason why the parent of a line is not right, with the places of the lines concerned.
 
     The query of the line asks about an answer. The parents of the line are the lines of the run that give this answer.
-    Classes form a tree: above the class of a second-hop answer is the class of the first-hop answer. The line counts
-    only if the first parent in the class above its own class is right.
+    Classes form a tree, in which the class of a second-hop answer is a child of the class of the first-hop answer. The
+    line counts only if the first of its parents in the parent class is right.
     """
     class_by_index = placed_line.placement.class_by_index
     class_above = placed_line.placement.tree.parent_by_class[placed_line.class_name]
@@ -213,17 +213,17 @@ def _why_incorrect_parent(placed_line: _PlacedLine) -> Reason:
     parents_in_class_above = [line for line in parents if class_by_index[line.index] == class_above]
     if parents_in_class_above:
         return _why_parent_not_right(parents_in_class_above, placed_line.indexed_query.indexed_run)
-    # The parents give the same answer, so that the class of the first one speaks for all.
+    # All parents give the same answer, so it is enough to look at the class of the first one.
     parent_class = class_by_index[parents[0].index]
     reason = f"its parent is placed in {parent_class}, while its own answer belongs below {class_above}"
     return reason, tuple([place_of_line(line) for line in parents])
 
 
 def _why_parent_not_right(parents: Sequence[Response], indexed_run: IndexedRun) -> Reason:
-    """Return why the parents of a line do not make its answer count as right, with the place of the first parent.
+    """Return the reason why a line does not count as right because of its parents, with the place of the first parent.
 
-    The parents are the lines that give the answer which the query of the line asks about, in load order. Only the first
-    one decides.
+    The parents are the lines that give the answer that the query of the line asks about, in load order. Only the first
+    parent matters.
     """
     if len(parents) == 1:
         phrase_for_parent = "its parent"
@@ -306,8 +306,8 @@ def _node_in_words(line: Response) -> str:
 def _why_line_is_no_name(assessment: Assessment, edition: Edition) -> str:
     """Return why the line with this assessment does not count as right, in an edition that decides line by line.
 
-    Its answer is a description (mention type NOM) although its class has a name, or it has no mention type although
-    other answers of the row have one.
+    Either the answer is a description (mention type NOM) although its class has a name, or it has no mention type
+    although other answers of the row have one.
     """
     if assessment.value_mention is None:
         return "not right: the pool has mention types for other answers of the row, and none for this one"
@@ -395,12 +395,12 @@ def _why_on_side(category_name: str, policy: Policy) -> str:
 
 
 def _why_ignored_mention(line: document.LineSummary, indexed_run: IndexedRun) -> str:
-    """Return why a line to which the rule nominal-mentions applies does not count as right.
+    """Return the reason why the rule nominal-mentions keeps a line from counting as right.
 
-    Early editions look at each answer by itself: they ignore a description of what another answer of its class names,
-    and take an answer without mention type as not right. Later editions ignore the lines of a node unless a line of it
-    names the entity. They enter the label IGNORE by line number, so that a line stays without it if another file has an
-    ignored line of this number.
+    Early editions look at each answer separately. They ignore an answer that only describes an entity if another answer
+    of the same class names it, and they do not count an answer without a mention type as right. Later editions ignore
+    all lines of a node unless one of them names the entity. They record the label IGNORE by line number only, so a line
+    does not receive it if another file has an ignored line with the same number.
     """
     if indexed_run.edition.ignores_each_nominal:
         if IGNORE not in line.labels:

@@ -28,8 +28,8 @@ def explain_everything(
 ) -> document.RunExplanations:
     """Return explanations of lines with mistakes, of their queries, and of missed classes.
 
-    At most `MOST_LINES` lines are explained. With `with_others` lines without mistakes are explained as well. Only
-    explanations of mistakes say what a correction would change.
+    At most `MOST_LINES` lines are explained. If `with_others` is true, lines without mistakes are explained as well.
+    Only the explanations of mistakes show what a correction would change.
     """
     shown_mistakes = mistakes[:MOST_LINES]
     line_by_place: dict[LinePlace, AnyLine] = {(line.file, line.number): line for line in indexed_run.lines()}

@@ -39,15 +39,16 @@ def explain(
     answer: Wanted = (),
     measure: str | None = None,
 ) -> document.RunExplanation:
-    """Return explanations of lines, queries, classes and nodes of a run; without any selector, of the whole run.
+    """Return explanations of the selected parts of a run, or of the whole run if nothing is selected.
 
-    Each selector may be a single one or several. `line` has numbers or `FILE:N`. `query` has the ids of SF or LDC
-    queries of any hop, `class_name` the names of equivalence classes. `node` has full node ids, or ids as lines have
-    them. `answer` has values, in which `*` means any text; the lines with these values are explained. Effects are given
-    by `measure`, by default the headline measure, and by average precision.
+    Each selector accepts a single value or several. `line` selects lines by number or as `FILE:N`. `query` takes the
+    ids of SF or LDC queries of any hop, and `class_name` takes the names of equivalence classes. `node` takes full node
+    ids, or ids as they are written in the lines of a run. `answer` selects the lines with the given values, in which
+    `*` matches any text. Effects on scores are given for `measure`, which defaults to the headline measure, and for
+    average precision.
 
-    Raises InputError with the nearest names if a selector names nothing, UsageError for a text that cannot be a
-    selector.
+    Raises InputError, with the most similar names, if a selector does not match anything, and UsageError if a text is
+    not a valid selector.
     """
     with paused_garbage_collection():
         indexed_run = IndexedRun(scored, measure)
@@ -59,11 +60,11 @@ def explain(
         for name, base_id in _select(class_name, selectors.classes_of):
             classes.append(explain_class(name, base_id, indexed_run))
         nodes = [explain_node(item, indexed_run) for item in _select(node, selectors.nodes_of)]
-        # A run without scores has no measure of effects: the document then names the measure that was asked for, or
-        # else the headline measure.
+        # A run without scores has no measure for effects. In this case, the document names the requested measure, or
+        # the headline measure if none was requested.
         measure_name = str(indexed_run.measure or measure or scored.headline)
         explanation = _explanation_of_run(indexed_run, measure_name)
-        # A selector that names nothing has raised an error: without these items there was no selector.
+        # A selector that matches nothing has already raised an error, so no items means that there was no selector.
         has_selectors = bool(lines or queries or classes or nodes)
         if not has_selectors:
             return replace(explanation, overview=explain_run(indexed_run))
@@ -73,10 +74,10 @@ def explain(
 
 
 def _explanation_of_run(indexed_run: IndexedRun, measure_name: str) -> document.RunExplanation:
-    """Return the explanation of a run with its scores only; other parts are added later.
+    """Return an explanation that contains only the scores of a run. The other parts are added later.
 
-    The score is by the measure of the run, whose name is `measure_name`; effects are given by it, too. A run without
-    scores has no measure, and only the name is shown.
+    Both the score and the effects are given for the measure of the run, which is called `measure_name`. If the run has
+    no scores, it has no measure, and only the name is shown.
     """
     scored = indexed_run.scored
     signature = scored.signature

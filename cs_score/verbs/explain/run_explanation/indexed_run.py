@@ -1,6 +1,6 @@
-"""Index a scored run for explanations of its lines, queries, classes and nodes; indexes are made when first needed. A
-line is placed in an equivalence class by its assessment, and counted in a row of the tables. An LDC query has several
-entry points, each of them a query. A full node id begins with its query: `CS14_0001:E1`.
+"""Index a scored run for explanations of its lines, queries, classes and nodes. The indexes are built on first use. The
+assessment of a line determines its equivalence class, and the line is counted in a row of the tables. An LDC query has
+several entry points, each of which is a query. A full node id begins with its query: `CS14_0001:E1`.
 """
 
 from __future__ import annotations
@@ -218,8 +218,8 @@ class IndexedQuery:
     def explained_rows(self) -> Mapping[str, Sequence[Counted]]:
         """The explanations of rows, by the name of the row in the SF table, such as `CS14_0001:2`.
 
-        A row of the SF table is explained by its own counts. If the query is an entry point of an LDC query, the rows
-        of the tables LDC-MAX and LDC-MEAN that its counts go into follow.
+        Each row of the SF table is explained by its own counts. If the query is an entry point of an LDC query, the
+        explanation is followed by the rows of the tables LDC-MAX and LDC-MEAN that include these counts.
         """
         row_by_name = {tally.name: tables.counted_row(tally.name, tally.counts) for tally in self.result.tallies}
         explained_rows = {}
@@ -373,9 +373,9 @@ class _LdcRows:
 class IndexedRun:
     """A scored run to explain: its queries, lines and problems, and the effects of changes on its scores.
 
-    If nothing could be scored, `fatal_error` is the error, and there are no rows and perhaps no units. `measure` is the
-    main measure by which effects are given, None if there are no scores; `measures` are all such measures. `files` are
-    the run files by name, `unit_by_id` the results of units, and `nodes` the nodes of the run.
+    If nothing could be scored, `fatal_error` holds the error, and there are no rows and possibly no units. Effects are
+    given for each measure in `measures`. The main one is `measure`, which is None if there are no scores. `files` holds
+    the run files by name, `unit_by_id` the results of the units, and `nodes` the nodes of the run.
     """
 
     def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:

@@ -139,10 +139,10 @@ def _explain_not_reading(line: UnreadLine, reading: document.Read, indexed_run: 
 
 
 def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns of a response that do not count as they are written, each with the text that counts instead.
+    """Return the columns of a response whose text was replaced for scoring, each with its replacement.
 
-    An illegal confidence, for example, counts as 1: `{"CONFIDENCE": "1.0"}`. `text_by_column` has the columns as
-    written.
+    For example, an illegal confidence counts as 1: `{"CONFIDENCE": "1.0"}`. `text_by_column` holds the original text of
+    each column.
     """
     repaired_columns: dict[str, str] = {}
     if text_by_column["RELATION_PROVENANCE_TRIPLES"] != line.relation_provenance:
@@ -188,8 +188,8 @@ def _problems_at(line: AnyLine, indexed_run: IndexedRun) -> Iterator[document.No
 def explain_query_step(query: LinkedQuery, indexed_run: IndexedRun) -> document.Asked:
     """Return step 2 of a line: its query with the slot, the lines leading to it, and its LDC query as `unit`.
 
-    A follow-on query asks about a parent answer: the step also has the places of this answer in the pool. If the query
-    is not scored, the step has the reason.
+    A follow-on query asks about a parent answer. For such a query, the step also includes the places of this answer in
+    the pool. If the query is not scored, the step gives the reason.
     """
     entry_points = indexed_run.query(query.base_id).query.entry_points
     names = [entry_point.name for entry_point in entry_points if entry_point.name]
@@ -342,8 +342,8 @@ def _confidence_within_limits(lines: Sequence[Response], indexed_run: IndexedRun
 def _is_within_node_limits(line: Response, indexed_run: IndexedRun) -> bool:
     """Return whether a line is within the limits on the justifications of its node.
 
-    These limits are applied first. A line within them may be discarded afterwards, since its slot takes one value. A
-    line discarded with its parent is not within them.
+    These limits are applied first. A line within the limits may still be discarded afterwards, because its slot takes
+    only one value. A line that was discarded together with its parent is not within the limits.
     """
     discard = indexed_run.run.discard_by_index.get(line.index)
     if discard is None:

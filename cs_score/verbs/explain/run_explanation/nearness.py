@@ -85,10 +85,10 @@ class AssessmentIndex:
         return list(near_by_number.values())[:_MOST_NEAR]
 
     def _sharing_columns(self, line: Response, combinations: Iterable[str]) -> list[_NumberedAssessment]:
-        """Return the assessments that share a combination of columns with a line, in their order.
+        """Return the assessments that share a combination of columns with a line, in their original order.
 
-        A combination is a text such as `qv`, for the columns query and value; one of `combinations` must be shared. An
-        assessment that shares two of them is returned twice.
+        A combination is a text such as `qv`, which stands for the columns query and value. An assessment is returned
+        once for each of the `combinations` that it shares with the line.
         """
         assessments: list[_NumberedAssessment] = []
         for key in _shared_keys(line, combinations):
@@ -99,8 +99,8 @@ class AssessmentIndex:
 def _shared_keys(line: Response | Assessment, combinations: Iterable[str]) -> list[_SharedKey]:
     """Return a key for each combination of columns: lines with the same texts in these columns have the same key.
 
-    A combination is a text with the first letters of columns: `qv` for query and value. Only lines of the same hop have
-    the same key.
+    A combination is a text with the first letters of its columns, such as `qv` for query and value. Lines of different
+    hops never have the same key.
     """
     relation, value, place = line.answer
     text_by_letter = {"q": line.query.full_id, "r": relation, "v": value, "p": place, "d": line.docid}

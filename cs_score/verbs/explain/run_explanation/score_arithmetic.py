@@ -48,8 +48,8 @@ def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
 def _answered_in_words(counts: Counts) -> str:
     """Return the number of answered lines as a sum: `(3 + 1)` for right and wrong lines.
 
-    Some lines may count as neither right nor wrong, or as both. Right plus wrong is then not the number of answered
-    lines, and the result is `(5 - 1)`: the submitted lines without the ignored ones.
+    If some lines count as neither right nor wrong, or as both, this sum is not the number of answered lines. In this
+    case, the result is a difference such as `(5 - 1)`: the number of submitted lines minus the number of ignored lines.
     """
     if counts.right + counts.wrong == counts.answered:
         return f"({counts.right} + {counts.wrong})"
@@ -72,8 +72,8 @@ def _f1_in_words(precision: float, recall: float, f1: float) -> str:
 def explain_mean(name: str, hop: str, members: Sequence[ScoreRow]) -> Counted:
     """Return the explanation of a row of LDC-MEAN: the means of the scores of its `members`, with their arithmetic.
 
-    `name` is the name of the row, and `hop` its hop or `ALL`. The members are the rows of the entry points. The result
-    has no counts, since the row is a mean of scores and counts no lines itself.
+    `name` is the name of the row, and `hop` is its hop or `ALL`. The members are the rows of the entry points. The
+    result has no counts, because the row is a mean of scores and does not count lines itself.
     """
     # The scores of a row are its precision, its recall and its F1.
     precision = _explain_mean_of([row.scores[0] for row in members], "P")
@@ -166,10 +166,10 @@ class NodeExplainer:
         return ranks_by_name
 
     def _taken_classes(self, placed_node: _PlacedNode) -> dict[str, str]:
-        """Return the classes of a node's lines that other nodes are mapped to, each with the name of that other node.
+        """Return the classes of a node's lines that are mapped to other nodes, each with the name of the other node.
 
-        For the class `CS14_0001:2` and the node `E1`: `{"CS14_0001:2": "CS14_0001:E1"}`. Only one node is mapped to a
-        class; the other nodes do not find it.
+        For example, the result is `{"CS14_0001:2": "CS14_0001:E1"}` if the class `CS14_0001:2` is mapped to the node
+        `E1`. Only one node is mapped to each class, and the class does not count as found by any other node.
         """
         node_by_taken_class: dict[str, str] = {}
         for class_name in placed_node.lines_by_class:
@@ -182,9 +182,10 @@ class NodeExplainer:
     ) -> str:
         """Return the value V of a node with its arithmetic: `V = 1 / 2 = 0.5000 (1 useful line, 2 documents ...)`.
 
-        V is the share of the documents of the node's class in which the node has a useful line: a right line that the
-        ranker counts, one for each document. `classes` are the classes of the query. Only `most_justifications` lines
-        of a node count; None means that all count.
+        V is the number of documents in which the node has a useful line, divided by the number of documents of the
+        node's class. A line is useful if it is right and the ranker counts it; at most one line counts for each
+        document. `classes` are the classes of the query. At most `most_justifications` lines of a node count; None
+        means that there is no limit.
         """
         mapped_class = placed_node.ranked_node.mapped_class
         if mapped_class is None or not placed_node.lines_by_class:
@@ -244,11 +245,11 @@ def _why_without_value(placed_node: _PlacedNode, classes: AssessedClasses) -> st
 
 
 def _documents_in_words(document_count: int, denominator: int, most_justifications: int | None) -> str:
-    """Return the denominator of a node's value in words, as a number of documents: `3 documents of its class`.
+    """Describe the denominator of a node's value as a number of documents, such as `3 documents of its class`.
 
-    The class of the node is in `document_count` documents. If there are more documents than lines of a node that count
-    (`most_justifications`), the words say so: `2 that count`, or `2 that count for each of 3 queries` for a denominator
-    of 6.
+    The class of the node occurs in `document_count` documents. At most `most_justifications` lines of a node count. If
+    there are more documents than this, the limit is mentioned: `2 that count`, or `2 that count for each of 3 queries`
+    for a denominator of 6.
     """
     if most_justifications is None or denominator >= document_count:
         return "1 document" if document_count == 1 else f"{document_count} documents of its class"
@@ -265,11 +266,11 @@ _MOST_TERMS: Final = 5
 def confidence_in_words(node: Node, node_by_name: Mapping[str, Node], most_justifications: int | None) -> str:
     """Return the confidence of a node as a weighted sum over its lines: `(0.9 + 0.6/2) / (1 + 1/2) = 0.8000`.
 
-    The k-th best line has the weight 1/k. Only the `most_justifications` best lines count; None means that all count.
-    The confidence of a node of the second hop is multiplied by its parent's.
+    The k-th best line has the weight 1/k. Only the `most_justifications` best lines count; None means that all lines
+    count. The confidence of a second-hop node is multiplied by the confidence of its parent.
     """
     best_first = sorted([line.confidence for line in node.lines], reverse=True)
-    # The denominator has the weights of all lines that may count, even if the node has fewer lines.
+    # The denominator includes the weights of all lines that may count, even if the node has fewer lines.
     weight_count = len(node.lines) if most_justifications is None else most_justifications
     numerator = _weighted_terms([f"{confidence:g}" for confidence in best_first[:most_justifications]])
     denominator = _weighted_terms(["1"] * weight_count)

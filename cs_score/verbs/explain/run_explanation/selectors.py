@@ -41,11 +41,11 @@ class Selectors:
     def lines_at(self, selector: str) -> Sequence[AnyLine]:
         """Return the lines named by a selector, such as `run.tab:12`.
 
-        A selector without a file, such as `12`, names the line of this number in each file. Raises
-        UsageError if the selector has no number, InputError if there is no such line.
+        A selector without a file, such as `12`, selects the line with this number in each file. Raises UsageError if
+        the selector has no number, and InputError if there is no such line.
         """
         file_name, _, number = selector.rpartition(":")
-        # No file has so many lines that a number needs 12 digits, and int() refuses thousands of them.
+        # A line number never has 12 digits, and int() refuses numbers with thousands of digits.
         is_number_of_line = number.isascii() and number.isdecimal() and len(number) < 12
         if not is_number_of_line:
             raise UsageError(f"--line {selector}: the number of a line is needed, 12 or FILE:12")
@@ -54,7 +54,7 @@ class Selectors:
         for file in files:
             lines += [line for line in file.lines if line.number == int(number)]
         if not lines:
-            self._refuse_pool(file_name)  # a clearer message than that there is no such run file
+            self._refuse_pool(file_name)  # gives a clearer message than "no such run file"
             raise self._no_such_line_error(selector, file_name, files)
         return lines
 

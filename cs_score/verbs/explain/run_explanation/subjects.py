@@ -42,8 +42,8 @@ def explain_class(
 ) -> document.ClassExplanation:
     """Return the explanation of a class: whether it was found and why, with its assessments and lines.
 
-    `name` looks like `CS14_0001:2`, and `base_id` is the short id of its query. The explanation also has the lines
-    that count for the class. With `with_effect` the effect of finding a missed class is computed.
+    `name` looks like `CS14_0001:2`, and `base_id` is the short id of its query. The explanation also lists the lines
+    that count for the class. If `with_effect` is true, it includes the effect that finding a missed class would have.
     """
     indexed_query = indexed_run.query(base_id)
     assessments = indexed_query.accepted_by_class.get(name, ())
@@ -77,7 +77,7 @@ def explain_class(
 
 
 def _best_answer(assessments: Sequence[Assessment]) -> Assessment:
-    """Return the first assessment with the judgment correct, or else the first assessment."""
+    """Return the first assessment judged correct, or the first assessment if none was."""
     for assessment in assessments:
         if assessment.judgment == CORRECT:
             return assessment
@@ -85,7 +85,7 @@ def _best_answer(assessments: Sequence[Assessment]) -> Assessment:
 
 
 def _verdict_on_class(class_name: str, indexed_query: IndexedQuery) -> _ClassVerdict:
-    """Return whether a class of a query was found, missed or not counted, with the reason."""
+    """Return whether a class of a query was found, missed or not counted, and why."""
     if indexed_query.placement is None:
         return _ClassVerdict("not counted", "its query was not scored")
     tree = indexed_query.placement.tree
@@ -112,13 +112,14 @@ def _why_missed(name: str, indexed_query: IndexedQuery) -> str:
 
 
 def _verdict_on_unfound_class(row_name: str, indexed_query: IndexedQuery, tree: judging.ClassTree) -> _ClassVerdict:
-    """Return whether a class without right lines, in a slot with a single value, is missed or not counted.
+    """Return whether a class that has no right lines, in a single-valued slot, is missed or not counted.
 
-    One right class is enough for such a slot. If another class was found, this class is not counted; otherwise it is
-    missed. `row_name` is the name of the class's row in the tables, and `tree` has the classes of the query.
+    A single-valued slot needs only one right class. If another class was found, this class is not counted; otherwise it
+    is missed. `row_name` is the name of the class's row in the tables, and `tree` has the classes of the query.
     """
     found_classes = indexed_query.right_lines_by_row[row_name].keys()
-    # The reason names the first found class in the order of the tree, or else one that the tree does not have.
+    # The reason names the found class that comes first in the tree, or one outside the tree if the tree has none of
+    # them.
     classes_in_order = [*tree.parent_by_class, *found_classes]
     for class_name in classes_in_order:
         if class_name in found_classes:
@@ -166,7 +167,7 @@ def _accepted_classes_of(lines: Iterable[Response], indexed_query: IndexedQuery)
 class _QueryContent(NamedTuple):
     """The lines of a query, the rows that count them, and average precision by level (a hop, or all hops).
 
-    The name of a row in the SF table is that of the query or class whose answers it counts, such as `CS14_0001`.
+    Each row of the SF table is named after the query or class whose answers it counts, such as `CS14_0001`.
     """
 
     lines: Sequence[Response]
@@ -233,8 +234,8 @@ def _why_scoring_stopped(indexed_query: IndexedQuery) -> str | None:
 def _row_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> str:
     """Return the name of the row that counts the answers to a follow-on query.
 
-    The row has the name of the class that the query asks about, `CS14_0001:2`: it counts the classes below this class.
-    The result is an empty text if no accepted answer leads to the query.
+    The row is named after the class that the query asks about, such as `CS14_0001:2`, and counts the classes below it.
+    Return an empty string if no accepted answer leads to the query.
     """
     with suppress(InputError):
         return indexed_run.run.links.class_of_query(query)
@@ -242,11 +243,11 @@ def _row_of_follow_on(query: LinkedQuery, indexed_run: IndexedRun) -> str:
 
 
 def _classes_in_rows(indexed_query: IndexedQuery, row_names: Sequence[str]) -> list[document.ClassSummary]:
-    """Return summaries of the classes with accepted answers that are counted in some rows of a query."""
+    """Return summaries of the classes that have accepted answers and are counted in the given rows of a query."""
     if indexed_query.placement is None:
         return []
     summaries = []
-    # A class is counted in the row with the name of the node above it in the tree.
+    # A class is counted in the row named after its parent node in the tree.
     for class_name, row in indexed_query.placement.tree.parent_by_class.items():
         if row in row_names and class_name in indexed_query.accepted_by_class:
             summaries.append(_summary_of_class(class_name, row, indexed_query))
@@ -271,8 +272,8 @@ def _summary_of_class(name: str, row: str, indexed_query: IndexedQuery) -> docum
 def explain_run(indexed_run: IndexedRun) -> document.RunOverview:
     """Return the overview of a run: how many lines have each status and side, and the three costliest mistakes.
 
-    The status of a line says how far it got (`counted`, `skipped` ...), its category how a policy calls it (`CORRECT`,
-    `DUPLICATE` ...), its side what it counts as (right, wrong ...).
+    The status of a line says how far it got in scoring (`counted`, `skipped` ...). Its category is the name that a
+    policy gives it (`CORRECT`, `DUPLICATE` ...), and its side says what it counts as (right, wrong ...).
     """
     lines = list(indexed_run.lines())
     responses = [line for line in lines if isinstance(line, Response)]
@@ -306,9 +307,9 @@ def _count_sides(summaries: Sequence[document.LineSummary]) -> dict[str, int]:
 
 
 def _largest_costs(indexed_run: IndexedRun) -> tuple[document.Cost, ...]:
-    """Return the mistakes whose correction gains most; none if the run has no scores."""
+    """Return the mistakes whose correction would gain most. The result is empty if the run has no scores."""
     if indexed_run.measure is None:
         return ()
-    effects = indexed_run.effects.for_first_measure()  # the costs are gains by the main measure only
+    effects = indexed_run.effects.for_first_measure()  # costs are measured by the main measure only
     mistakes = cost_list(effects, find_faults(indexed_run.scored, effects.editor), _MOST_COSTS)
     return tuple([convert(mistake, document.Cost, from_attributes=True) for mistake in mistakes])
