@@ -107,7 +107,7 @@ class BatchPage(PageMaker):
     # ---- Links to the pages of runs
 
     def _address_of_run(self, policy: str, position: int) -> str:
-        """Return the address of the page of a run under a policy, from the folder of the batch: `sf/run/out.html`.
+        """Return the address of a run's page under a policy, relative to the folder of the batch: `sf/run/out.html`.
 
         The folder of the policy is left out if there is only one policy.
         """
@@ -294,7 +294,7 @@ class BatchPage(PageMaker):
     def _heatmap_chart(self, policy: str, units: Sequence[UnitScores]) -> Drawing:
         """Return the chart of the scores of units under a policy in each run, with a row for each unit.
 
-        If there are too many units or runs, it has the units with the most spread, and the first runs.
+        If there are too many units or runs, the chart shows the units whose scores vary most, and the first runs.
         """
         document = self.document
         drawn_units = _units_with_most_spread(units)
@@ -387,7 +387,7 @@ class BatchPage(PageMaker):
     def _section_of_agreement(self) -> Section:
         """Return the section about the agreement of pairs of runs, and the answers that several runs find together.
 
-        It also has the score of the union: of a run with the right answers of all runs.
+        The section also shows the score of the union, which is a run with the right answers of all runs.
         """
         introduction = (
             "Agreement is the share of the answers of two runs that both give (Jaccard): 1 where they give the same. "
@@ -523,7 +523,7 @@ class BatchPage(PageMaker):
     def stability_charts(self) -> Iterator[Drawing]:
         """Yield at most one chart, which compares the ranking of the leaderboard with every other ranking of its runs.
 
-        The other rankings are by other measures or under other policies. Without any there is no chart.
+        The other rankings are by other measures or under other policies. If there are none, there is no chart.
         """
         main_ranking = RunRanking(str(self.document.measure), self.document.policies[0])
         rows = _dots_of_rankings(main_ranking, self.document.stability.pairs)
@@ -667,9 +667,10 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
 
 
 def _shares_in_words(shares: FoundTogether) -> str:
-    """Return the shares of the answers that some number of runs finds: `"2 runs: recall 0.7500, agreed 0.2500"`.
+    """Describe the shares of answers found by a number of runs, such as `"2 runs: recall 0.7500, agreed 0.2500"`.
 
-    The recall is the share found by any of so many runs (a mean), and the agreed share is found by at least so many.
+    For a given number of runs, the recall is the mean share of answers found by any of that many runs. The agreed share
+    is the share found by at least that many runs.
     """
     numbers = []
     if shares.found_by_any is not None:

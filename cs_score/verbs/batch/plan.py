@@ -153,7 +153,8 @@ class PreparedGold:
     def evaluation(self) -> Evaluation:
         """The properties of gold for the tables over all runs: the unit, the targets, and a function for the union.
 
-        Targets are what runs should find. The function returns the scores of a run that finds certain targets.
+        Targets are the items that a run should find. The function returns the scores of a run that finds the given
+        targets.
         """
 
     def hops_by_measure(self) -> Mapping[str, Sequence[str]]:

@@ -202,7 +202,8 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
 def _write_record(folder: str, outcome: Outcome) -> Outcome:
     """Write the record of a run into its folder, and return the outcome with the digest of the record.
 
-    The digest is computed before it is added to the record itself. Raises OutputError if the folder cannot be written.
+    The digest is computed from the record before it is added to the record. Raises OutputError if writing to the folder
+    fails.
     """
     digest = digest_of_record(to_builtins(outcome))
     outcome_with_digest = replace(outcome, digest=digest)

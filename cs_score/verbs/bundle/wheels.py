@@ -71,9 +71,9 @@ class Platform(Record):
 
 
 def _tags_with_glibc(glibc: int, processor: str) -> list[str]:
-    """Return the tags of the platform with a version of glibc, given by its minor number.
+    """Return the platform tags for the version of glibc with the given minor number.
 
-    For example `["manylinux_2_5_x86_64", "manylinux1_x86_64"]` for 5 (glibc 2.5) and `x86_64`.
+    For example, the tags for 5 (glibc 2.5) and `x86_64` are `["manylinux_2_5_x86_64", "manylinux1_x86_64"]`.
     """
     names = [f"manylinux_2_{glibc}_{processor}"]
     if glibc in _MANYLINUX_ALIAS_BY_MINOR_VERSION:

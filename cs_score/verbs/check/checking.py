@@ -846,7 +846,7 @@ def _sentences_on_limits(checked_run: Checked) -> list[str]:
 def _identifying_lines(checked_run: Checked) -> list[str]:
     """Return the lines that identify the scores, the baseline and the lock of a checked run.
 
-    They have the signatures of the scores and of the baseline, and the SHA-256 of the file with the lock.
+    The lines contain the signatures of the scores and of the baseline, and the SHA-256 of the lock file.
     """
     lines = [f"signature  {checked_run.signature}"]
     if checked_run.baseline is not None:
@@ -859,8 +859,8 @@ def _identifying_lines(checked_run: Checked) -> list[str]:
 def checked_junit(checked_run: Checked) -> str:
     """Return a checked run as JUnit XML: a suite with a test case for each limit.
 
-    A lock is a file that fixed limits and options before there was a run. A difference from it is a failed test case,
-    too.
+    A lock is a file that fixed limits and options before there was a run. Each difference from the lock is also
+    reported as a failed test case.
     """
     body = _property_lines(checked_run)
     for check in checked_run.checks:
@@ -936,9 +936,9 @@ def checked_annotations(checked_run: Checked) -> str:
 
 
 def _annotation(check: Check) -> str:
-    """Return the workflow command for a limit that is not kept, or that is undecided: `::error title=...::...`.
+    """Return the workflow command for a limit that is not kept or is undecided, such as `::error title=...::...`.
 
-    An undecided limit counts as kept, so that it is only a warning.
+    An undecided limit counts as kept, so it only causes a warning.
     """
     level = "warning" if check.undecided else "error"
     title = _escape_for_github(check.name).replace(":", "%3A").replace(",", "%2C")
@@ -963,9 +963,9 @@ def error_text(format_: str, message: str) -> str:
 
 
 def _summary_sentence(checked_run: Checked) -> str:
-    """Return a sentence with the number of limits that are kept, and of those among them that are undecided.
+    """Return a sentence that says how many limits are kept, and how many of these are undecided.
 
-    A run is not scored if gold, options or limits differ from those in the lock. The sentence then says this.
+    If gold, options or limits differ from those in the lock, the run is not scored, and the sentence says so.
     """
     if checked_run.changes_since_lock:
         return "The lock does not fit: the run was not scored, and no limit is kept."

@@ -131,7 +131,8 @@ def _judge_by_limits(task: str, command_line: CommandLine) -> checking.Checked:
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
     gate = _read_limits(command_line)
-    # The scores themselves need no resamples. The options of the test would be taken as options for intervals.
+    # Computing the scores does not need resamples. Here, the options of the test would be taken as options for
+    # intervals.
     command_line_of_scoring = command_line.with_changes(without=_TEST_OPTIONS.split())
     run = _score_run(task, command_line_of_scoring)
     baseline_path = command_line.get("--baseline")
@@ -139,7 +140,8 @@ def _judge_by_limits(task: str, command_line: CommandLine) -> checking.Checked:
         return gate.judge(run, baseline=None)
     baseline = checking.read_baseline(baseline_path, run.name)
     checked_run = gate.judge(run, baseline)
-    # The user named no measure: the headline measure was checked, or its substitute if the baseline lacks it.
+    # The user did not name a measure, so the headline measure was checked, or its substitute if the baseline does not
+    # have it.
     checks_headline_measure = not gate.minima and not gate.drops
     if checks_headline_measure:
         _print_replaced_headline_remark(run, baseline)

@@ -132,7 +132,7 @@ def changes_since(lock_file: LockFile, conditions: Origin, typed_limits: Sequenc
 
 
 def _changes_of_files(locked: Origin, present: Origin) -> list[LockChange]:
-    """Return a change for each role of gold files, such as `queries` or `pool`, whose contents have changed.
+    """Return a change for each role, such as `queries` or `pool`, whose gold files have changed in content.
 
     `locked` are the conditions in a lock, and `present` the current conditions.
     """
@@ -171,11 +171,11 @@ def _limits_text(limits: Sequence[Limit]) -> str:
 
 
 def failed_by_lock(lock_file: LockFile, conditions: Origin, changes: tuple[LockChange, ...]) -> Checked:
-    """Return the checked run for the case that conditions have changed since the lock was written.
+    """Return the checked run to report if conditions have changed since the lock was written.
 
-    The run has not passed, and has no checks, because it was not scored. The caller has found the `changes`.
+    The run fails and has no checks, because it was not scored. `changes` are the changes that the caller has found.
     """
-    origin = replace(conditions, measure=ANY_MEASURE)  # the signature is about no single measure
+    origin = replace(conditions, measure=ANY_MEASURE)  # the signature is not about a single measure
     return Checked(
         task=origin.task,
         measure=ANY_MEASURE,

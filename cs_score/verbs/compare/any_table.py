@@ -148,6 +148,7 @@ class _TableReader:
     """Collects the numbers of several tables, which are added one after the other.
 
     If a system answers the same unit several times, each of these answers is a sample with its own score.
+
     `has_measure_column` says whether one of the tables names its measures. `clusters` are the groups of units that are
     drawn together, if a table has any.
     """
@@ -262,9 +263,9 @@ def read_table(files: Sequence[Input], name_in_file_by_column: Mapping[str, str]
 
 
 def _tables_of_systems(fraction_by_key: Mapping[_CellKey, _Fraction], measures: Sequence[str]) -> dict[str, UnitTable]:
-    """Return the numerators and denominators of each system by its name, in the order in which tables name systems.
+    """Return the numerators and denominators of each system, by name, in the order in which the tables name them.
 
-    Raises InputError for a unit of a system that lacks a number for one of the measures.
+    Raises InputError if a unit of a system has no number for one of the measures.
     """
     units = tuple(dict.fromkeys([key.unit for key in fraction_by_key]))
     systems = dict.fromkeys([key.system for key in fraction_by_key])
@@ -302,7 +303,8 @@ def _row_of_unit(
 ) -> tuple[float, ...]:
     """Return the numerators and denominators of a unit of a system: `(1.0, 2.0, 0.0, 1.0)` for two measures.
 
-    The row is empty if the system lacks the unit. Raises InputError if the unit lacks a number for one of the measures.
+    The row is empty if the system does not have the unit. Raises InputError if the unit has no number for one of the
+    measures.
     """
     row: list[float] = []
     missing_measures = []

@@ -256,8 +256,8 @@ def _results_of_two_pools(command_line: CommandLine, second_file: str) -> Assess
 def _score_against_pool(inputs: Runs, runs_with_gold: RunsWithGold, pool_files: Sequence[Input]) -> _ResultsOfAssessor:
     """Score Cold Start runs against a pool, and return their results with the judgments in this pool.
 
-    The pool is the work of one assessor. Raises InputError if there is no assessment in the pool, or if a run cannot be
-    scored.
+    The pool holds the judgments of one assessor. Raises InputError if the pool has no assessments, or if a run cannot
+    be scored.
     """
     gold = with_pool(runs_with_gold.gold_without_pool, pool_files)
     if not gold.links.assessments:
@@ -284,7 +284,7 @@ def _results_of_two_golds(task_name: str, command_line: CommandLine, second_file
 def _score_against_gold(task_name: str, command_line: CommandLine) -> _ResultsOfAssessor:
     """Score the predictions of a command line against its gold, and return their results with the judgments in gold.
 
-    The gold holds the judgments of one assessor, who is compared with another one. Raises UsageError or InputError.
+    The gold holds the judgments of one of the two assessors to compare. Raises UsageError or InputError.
     """
     inputs = find_inputs(task_name, command_line, fewest_systems=1, most_systems=None)
     results = inputs.score_all().results

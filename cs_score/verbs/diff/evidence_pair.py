@@ -100,7 +100,7 @@ class ExaminedPair:
     def answers(self) -> DifferingAnswers:
         """Return the answers that were judged differently in A and B, and the number of answers with each outcome.
 
-        An answer is a part of a unit. The parts of a unit in A come first, then the parts that only B has.
+        An answer is a part of a unit. For each unit, the parts in A come first, followed by the parts that only B has.
         """
         differing_answers = []
         answer_counts: Counter[tuple[str, PairOutcome]] = Counter()
@@ -123,7 +123,7 @@ class ExaminedPair:
 def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tuple[OutcomeCount, ...]:
     """Return the number of answers by kind of part (`abstract`, `sentence` ...) and outcome, sorted by kind.
 
-    `answer_counts` has the numbers of answers, which are parts of units; missing numbers are 0.
+    `answer_counts` holds the numbers of answers, which are parts of units. Missing numbers are taken to be 0.
     """
     kinds_of_parts = {kind for kind, _ in answer_counts}
     rows = []

@@ -1,5 +1,6 @@
-"""The tables and the text of the difference of two results, A and B, of an evidence task: units (claims, instances or
-questions) with their contributions, and the answers (parts of units) that were judged differently.
+"""Create the tables and the text of the difference between two results, A and B, of an evidence task. They show the
+units (claims, instances or questions) with their contributions, and the answers (parts of units) that were judged
+differently.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def _differing_unit_rows(difference: EvidenceDifference) -> Iterator[Mapping[str
 def _answer_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each answer that was judged differently, with the whole text of both judgments.
 
-    The value is written in short, such as the title and the number of a sentence.
+    The value is abbreviated, for example to the title and the number of a sentence.
     """
     for answer in difference.answers:
         yield {
@@ -144,7 +145,7 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
 def _screen_lines(writer: DocumentText, difference: EvidenceDifference, input_line_count: int) -> list[str]:
     """Return the lines of the tables of a first screen, and a hint at the full text.
 
-    `input_line_count` is the number of lines about the inputs above the tables; so many units fewer are shown.
+    `input_line_count` is the number of lines about the inputs above the tables. That many fewer units are shown.
     """
     unit_count = max(_UNITS_ON_SCREEN - input_line_count, _FEWEST_UNITS)
     row_counts = {"units": unit_count, "groups": _GROUPS_ON_SCREEN}

@@ -49,9 +49,9 @@ class Share(NamedTuple):
 
 
 def shares_of(summands_a: Mapping[str, Summands], summands_b: Mapping[str, Summands], measure: Measure) -> list[Share]:
-    """Return the scores of units or groups in A and B, and what each contributes to the difference of the runs.
+    """Return the scores of units or groups in A and B, and the contribution of each to the difference of the runs.
 
-    `summands_a` and `summands_b` have the summands of each unit or group in A and B, by its name.
+    `summands_a` and `summands_b` hold the summands of each unit or group in A and B, by name.
     """
     formula = formula_of([measure])
     contribution_by_name = contributions_of(summands_a, summands_b, formula)
@@ -64,9 +64,9 @@ def shares_of(summands_a: Mapping[str, Summands], summands_b: Mapping[str, Summa
 
 
 def _score_of(summands: Summands | None, formula: SumsFormula) -> float | None:
-    """Return the score of a unit or group that follows from its summands, by a formula for one measure.
+    """Return the score of a unit or group, computed from its summands with the formula of one measure.
 
-    It is None if there are no summands, because a run does not have the unit or group.
+    The score is None if there are no summands because the run does not have the unit or group.
     """
     if summands is None:
         return None
@@ -218,9 +218,9 @@ def _hops_of_table(scored: AnalysedRun, table_name: str) -> list[str]:
 
 
 def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
-    """Return the group in which a query's rows at a hop are; the dimension is `slot`, `hop` or `entity_type`.
+    """Return the group to which the rows of a query at a hop belong, in the dimension `slot`, `hop` or `entity_type`.
 
-    Rows are grouped by slot only if they belong to a hop, which is then a number.
+    Rows are grouped by slot only if they belong to a hop. In this case, the hop is a number.
     """
     if dimension == "slot":
         return query.slot_at(int(key.hop)) or UNKNOWN

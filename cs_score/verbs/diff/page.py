@@ -266,7 +266,7 @@ def _outcome_facts(counts: Mapping[str, int] | Iterable[OutcomeCount]) -> Facts:
 def _label_in_words(answer: Any) -> str:
     """Return how an answer counted in one of the runs: `right: CORRECT, CS14_0001:2 (run.tab:3)`.
 
-    `answer` is an AnswerLabel of a run, or a Judgment of an evidence task: `wrong: not in gold`. It is None if there is
+    `answer` is an AnswerLabel of a run or a Judgment of an evidence task (`wrong: not in gold`). It is None if there is
     no answer.
     """
     if answer is None:

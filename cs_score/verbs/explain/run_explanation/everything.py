@@ -85,14 +85,14 @@ def _queries_of(lines: Iterable[AnyLine], missed_classes: Iterable[_MissedClass]
 def _places_to_explain(
     mistakes: Iterable[Mistake], line_by_place: Mapping[LinePlace, AnyLine], *, with_others: bool
 ) -> list[LinePlace]:
-    """Return the places of the lines to explain, in the order of the lines; at most `MOST_LINES` of them.
+    """Return the places of the lines to explain, in the order of the lines. There are at most `MOST_LINES` of them.
 
-    The lines of mistakes are preferred to others, which are only explained with `with_others`.
+    Lines with mistakes take precedence. Other lines are included only if `with_others` is true.
     """
     # A missed class has no line of the run.
     line_mistakes = [mistake for mistake in mistakes if mistake.kind != "class"]
     mistaken_places = [(mistake.file, mistake.line) for mistake in line_mistakes]
-    # A dict is used as a set with an order: mistakes come first, each place once.
+    # A dict serves as an ordered set: mistakes come first, and each place occurs once.
     preferred_places = dict.fromkeys([place for place in mistaken_places if place in line_by_place])
     if with_others:
         preferred_places |= dict.fromkeys(line_by_place)
@@ -207,9 +207,9 @@ class _StepWriter:
 
 
 def _line_count_by_side(explanation: document.QueryExplanation) -> Counter[str]:
-    """Return the number of lines that answer a query itself, by the side that they count on (right, wrong ...).
+    """Return the number of lines that directly answer a query, by the side on which they count (right, wrong ...).
 
-    The lines of its follow-on queries are not counted, although a query of a query file is explained with them.
+    Lines that answer its follow-on queries are not counted, although they are part of the explanation of a query.
     """
     return Counter([summary.side for summary in explanation.lines if summary.query == explanation.query])
 

@@ -249,13 +249,14 @@ class IndexedQuery:
         return None  # nothing of the unit was scored
 
     def rank_step(self, name: str | None) -> RankStep | None:
-        """Return the ranks of a node of the query; None if the node is in no ranking.
+        """Return the ranks of a node of the query, or None if the node is not in any ranking.
 
-        `name` is the full node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `name` is the full node id of the node, such as `CS14_0001:E1`. It is None for the node of a line without a node
+        id.
         """
         if name is None or self._why_nothing_ranked is not None:
             return None
-        # Behind the query id, only two components of a node id count (rule nodes): a node with more of them is ranked
+        # Only two components of a node id count after the query id (rule nodes). A node with more components is ranked
         # under the shorter name.
         query_id_and_two_components = name.split(":")[:3]
         short_name = ":".join(query_id_and_two_components)
@@ -407,15 +408,15 @@ class IndexedRun:
     def _measures_of_effects(self) -> list[Measure]:
         """Return the measures by which effects are given; none if the run has no scores.
 
-        They are the main measure, then F1 as the headline measure of runs without rankings, then each average
-        precision over all hops.
+        The main measure comes first. It is followed by F1, which is the headline measure of runs without rankings, and
+        by each average precision over all hops.
         """
         if self.measure is None:
             return []
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         headline_f1 = default_measure(has_ldc_queries=has_ldc_queries, has_rankings=False)
         scores = self.scored.result.score_by_measure
-        # A measure without hop is over all hops.
+        # A measure without a hop covers all hops.
         average_precisions = [measure for measure in scores if measure.is_of_rankings and measure.hop is None]
         measures = [self.measure, headline_f1, *average_precisions]
         return [measure for measure in dict.fromkeys(measures) if measure in scores]
@@ -423,7 +424,7 @@ class IndexedRun:
     def lines(self) -> Iterator[AnyLine]:
         """Yield every line of the run's files in order, without the responses of other runs of the call.
 
-        Lines that are no responses, such as comments and skipped lines, are always among them.
+        Lines that are not responses, such as comments and skipped lines, are always included.
         """
         for file in self.files.values():
             for line in file.lines:
@@ -465,7 +466,7 @@ class IndexedRun:
     def effect_of_removing(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
         """Return the effect on the scores of removing some lines together with all lines that depend on them.
 
-        Unless `is_computed`, the result only names the lines that would be removed. It is None if the run has no
+        If `is_computed` is false, the result only names the lines that would be removed. It is None if the run has no
         scores.
         """
         if self.measure is None:

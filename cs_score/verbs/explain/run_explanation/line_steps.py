@@ -70,7 +70,7 @@ def _with_category(
 ) -> document.LineExplanation:
     """Return the explanation of a response with its assessment, its category and its label, steps 4 to 6.
 
-    If the query of the response was not counted, the category and the label are None.
+    The category and the label are None if the query of the response was not counted.
     """
     matching_step = _explain_matching(line, indexed_query)
     category = explain_category(line, indexed_query)
@@ -218,7 +218,7 @@ def _ldc_query_of(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
 def _pool_places_of_parent_answer(query: LinkedQuery, indexed_run: IndexedRun) -> tuple[At, ...]:
     """Return the place in the pool of the answer that a follow-on query asks about.
 
-    The result is empty if the pool does not have the answer, and for a query of the first hop.
+    The result is empty if the answer is not in the pool, or if the query belongs to the first hop.
     """
     if not query.is_follow_on:
         return ()
@@ -239,14 +239,15 @@ def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
 
 
 def _lines_leading_to(query: LinkedQuery, indexed_run: IndexedRun) -> Iterator[document.Parent]:
-    """Yield the lines that lead to a follow-on query, from the first hop on; in each hop skipped lines come last.
+    """Yield the lines that lead to a follow-on query, starting with the first hop. Skipped lines come last in each hop.
 
     A line leads to the query if the query asks about its answer, or if it leads to the query of such a line.
     """
     if query.parent is None:
         return
     yield from _lines_leading_to(query.parent, indexed_run)
-    # All hops of a query have one base id. Its lines are looked up by the query about their answer: this query.
+    # All hops of a query share one base id. The lines are looked up by the query that asks about their answer, which is
+    # this query.
     for line in indexed_run.query(query.base_id).lines_by_follow_on.get(query.short_id, ()):
         yield _parent_of_response(line, indexed_run)
     for skipped in indexed_run.run.links.skipped_lines:
@@ -365,7 +366,8 @@ class _ComparedColumn(NamedTuple):
 def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.Met:
     """Return step 4 of a line: its assessment, or the most similar ones if there is none.
 
-    The discipline is the rule of matching: whether the justifications of answers are compared, or only their texts.
+    The discipline is the matching rule. It defines whether the justifications of answers are compared, or only their
+    texts.
     """
     indexed_run = indexed_query.indexed_run
     discipline = indexed_run.run.gold.options.discipline

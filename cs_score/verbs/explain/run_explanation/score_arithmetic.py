@@ -115,8 +115,8 @@ class NodeExplainer:
     def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
         """Collect the ranked nodes of a query from the rankings of its result.
 
-        `node_by_name` has the nodes of the query, with their lines, by full id: `CS14_0001:E1`. `ranker` has
-        ranked them.
+        `node_by_name` holds the nodes of the query and their lines, by full id, such as `CS14_0001:E1`. `ranker` is the
+        ranker that ranked them.
         """
         self._result = result
         self._node_by_name = node_by_name
@@ -130,7 +130,7 @@ class NodeExplainer:
                 self._node_name_by_class[ranked_node.mapped_class] = ranked_node.name
 
     def explain_all(self, classes: AssessedClasses, most_justifications: int | None) -> dict[str, RankStep]:
-        """Return the explanation of every ranked node by its full node id.
+        """Return a dictionary with the explanation of every ranked node, by its full node id.
 
         `classes` are the classes of the query in the pool. Only the first `most_justifications` lines of a node count;
         None means that all count.

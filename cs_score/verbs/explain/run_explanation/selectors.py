@@ -79,8 +79,8 @@ class Selectors:
     def _no_such_line_error(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
         """Return the error for a line that does not exist.
 
-        `files` are the run files with the `file_name` of the selector. The remedy gives the numbers of their lines. If
-        there are no such files, it gives the numbers of all run files.
+        `files` are the run files that match the `file_name` of the selector. The remedy lists the line numbers of these
+        files, or those of all run files if no file matches.
         """
         problem = f"there is no line {selector} to explain"
         if not files:
@@ -104,12 +104,13 @@ class Selectors:
     def queries_of(self, text: str) -> Sequence[LinkedQuery]:
         """Return the queries that a text names by a full id or a short one, which lacks the prefix of the full id.
 
-        An LDC query gives the queries of all its entry points, a follow-on query only itself.
+        For an LDC query, the queries of all its entry points are returned. For a follow-on query, only the query itself
+        is.
         """
         parts = parse_query_id(text)
         short_id = "" if parts is None else parts.short_id  # no query has an empty id
         queries = self._queries_with_id(short_id)
-        # A text with another prefix leads to the same short id, but does not name the query.
+        # A text with another prefix has the same short id, but does not name the query.
         if not queries or text not in (short_id, self._full_id_of(short_id)):
             raise self._nothing_called_error("query", text, self._ids_of_all_queries())
         return queries
@@ -198,9 +199,10 @@ class Selectors:
     # -- Nodes and answers
 
     def nodes_of(self, text: str) -> Sequence[str]:
-        """Return the full ids of the nodes that a text names: itself, or all that end with its component.
+        """Return the full ids of the nodes that a text names: the text itself, or all ids that end with its component.
 
-        The text is a full id, `CS17_ENG_0001:E1`, or an id as in lines: `:E1` or `E1`.
+        The text is either a full id such as `CS17_ENG_0001:E1`, or an id as written in the lines of a run, such as
+        `:E1` or `E1`.
         """
         node_names = self._nodes_of_run()
         if text in node_names:
@@ -232,9 +234,9 @@ class Selectors:
         raise InputError(f"no line of the run gives the answer {text}{advice}", remedy=self._remedy_for_answer(text))
 
     def _remedy_for_answer(self, text: str) -> str | None:
-        """Return the advice to ask for the class of an answer that the pool has, although no line of the run gives it.
+        """Return a hint to explain the class of an answer instead, if the answer is in the pool but not in the run.
 
-        For any other answer the result is the reason why scoring stopped, or None if it did not stop.
+        For any other answer, return the reason why scoring stopped, or None if it did not stop.
         """
         for assessment in self._indexed_run.run.gold.links.assessments:
             if assessment.is_accepted and matches_pattern(assessment.value, text):
