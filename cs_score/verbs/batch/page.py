@@ -76,7 +76,7 @@ class BatchPage(PageMaker):
     document: BatchOverview
 
     def __init__(self, document: BatchOverview) -> None:
-        """Prepare the page of `document`. Runs that failed are in its leaderboard only, and have no position."""
+        """Prepare the page of `document`. Failed runs appear only in the leaderboard, and do not have a position."""
         super().__init__(document)
         self.labels = _labels_of_runs(document.runs)
         self.position_by_run: dict[tuple[str, str], int] = {}
@@ -130,7 +130,7 @@ class BatchPage(PageMaker):
     def _address_of_unit(self, policy: str, position: int, unit: str) -> str:
         """Return the address of a unit on the page of a run: `run/out.html#units.only=unit%3AQ1`.
 
-        It leads to the table of units on that page, and leaves only this unit in it.
+        The address leads to the table of units on that page, filtered to this unit.
         """
         column_of_units = "ldc" if self.document.unit == "LDC query" else "unit"
         cell_text = safe_cell(unit)  # as the table of units shows it
@@ -157,7 +157,7 @@ class BatchPage(PageMaker):
         """
         cells = asdict(row)
         cells.update(_low_and_high(row.interval))
-        cells["p_baseline"] = row.p_baseline or None  # it is unset in a batch without a baseline
+        cells["p_baseline"] = row.p_baseline or None  # it is not set in a batch without a baseline
         position = self.position_by_run.get((row.run, row.run_id))
         has_page = self.document.pages and row.score is not None
         if position is not None and has_page:
@@ -167,8 +167,8 @@ class BatchPage(PageMaker):
     def _about_leaderboard(self) -> str:
         """Return the sentences above the leaderboard.
 
-        They give the verdicts of the tests, say how runs were tested and confidence limits computed, and name missing
-        scores.
+        They give the verdicts of the tests, explain how runs were tested and how confidence limits were computed, and
+        list missing scores.
         """
         document = self.document
         sentences = sentences_on_tests(document.families, document.verdicts, document.measure)
@@ -200,7 +200,7 @@ class BatchPage(PageMaker):
     def _label_with_tier(self, row: RankedRow) -> str:
         """Return the label of the run of a row, followed by its tier if the row has one: `run (2)`.
 
-        Runs of a tier do not differ significantly from its first run.
+        The runs in a tier do not differ significantly from its first run.
         """
         position = self.position_by_run.get((row.run, row.run_id))
         label = row.run if position is None else self.labels[position]
@@ -271,7 +271,7 @@ class BatchPage(PageMaker):
     def _score_cell(self, unit_scores: UnitScores, position: int) -> Cell:
         """Return the cell with the score of a unit in the run at a position, as a link if the run has a page.
 
-        The cell is empty if the run has no score there.
+        The cell is empty if the run has no score for the unit.
         """
         score = unit_scores.scores[position]
         if score is None:
@@ -558,7 +558,7 @@ def _labels_of_runs(systems: Sequence[System]) -> list[str]:
 
 
 def _sentences_on_missing_scores(rows: Iterable[RankedRow]) -> list[str]:
-    """Return a sentence for each run and each reason why measures of it are undefined: `run has no SF-AP: ...`."""
+    """Return a sentence for each run and reason why some measures are undefined: `run has no SF-AP: ...`."""
     sentences = []
     for row in rows:
         for measures_and_reason in undefined_sentences(row.undefined or {}):
@@ -774,7 +774,7 @@ def _positions_of_runs(batch: BatchOverview) -> list[int]:
 
 
 def _unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield a contradiction for each row of a batch about a policy that the batch does not have."""
+    """Yield a contradiction for each row of a batch that refers to a policy that is not in the batch."""
     rows_by_key: dict[str, Sequence[RankedRow | UnitScores | Difficulty | Agreement]] = {
         "leaderboard": batch.leaderboard,
         "queries": batch.unit_scores,
@@ -798,7 +798,7 @@ def _lists_of_wrong_length(batch: BatchOverview) -> Iterator[Contradiction]:
 def _lengths_of_lists_by_run(batch: BatchOverview) -> dict[str, int]:
     """Return the length of each list that should have an entry for each run: `{"/queries/0/scores": 3, ...}`.
 
-    The key is the place of the list in the document.
+    Each key is the place of a list in the document.
     """
     length_by_place = {}
     for position, unit_scores in enumerate(batch.unit_scores):
@@ -806,6 +806,6 @@ def _lengths_of_lists_by_run(batch: BatchOverview) -> dict[str, int]:
     for position, difficulty in enumerate(batch.difficulties):
         length_by_place[f"/answers/{position}/only"] = len(difficulty.found_alone_counts)
     for position, ranking in enumerate(batch.stability.first_places):
-        # The shares of resamples in which each run is first.
+        # The share of resamples in which each run is first.
         length_by_place[f"/stability/first/{position}/shares"] = len(ranking.shares)
     return length_by_place

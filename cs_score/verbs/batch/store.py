@@ -277,8 +277,8 @@ class _FileDigest:
 
     def written_file(self) -> WrittenFile:
         """Return the name, size and digest of the file. Call it once, after the last block."""
-        # The first line of a file `.params` was held back. The file ended inside it, so that it is not the time of the
-        # call, and is hashed after all.
+        # The first line of a file `.params` was held back. The file ended before the line was complete, so it is not
+        # the time of the call, and is hashed after all.
         if self._is_in_first_line:
             self._sha256.update(self._first_line)
         return WrittenFile(name=self._name, size=self._size, sha256=self._sha256.hexdigest())
@@ -393,8 +393,8 @@ def _has_digest(path: str, written: WrittenFile) -> bool:
 
 
 def _open_plain_file(path: str) -> io.BufferedReader:
-    """Open a file for reading. Raises OSError for a link, and for a pipe or device, since reading it may never end."""
-    # O_NONBLOCK: opening a pipe does not wait for a process that writes into it.
+    """Open a file for reading. Raises OSError for a link, and for a pipe or device that might never end."""
+    # O_NONBLOCK: opening a pipe does not wait for a process to write into it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

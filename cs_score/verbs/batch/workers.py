@@ -77,7 +77,7 @@ class Scorer:
     def __call__(self, job: Job) -> list[ScoredInBatch]:
         """Score a run under its policies, and return an outcome for each policy.
 
-        Any error becomes a failed outcome, so that no exception is raised.
+        Errors are turned into failed outcomes, so that no exception is raised.
         """
         try:
             with paused_garbage_collection():
@@ -106,7 +106,7 @@ class Scorer:
         return results
 
     def _gold(self) -> PreparedGold:
-        """Return the gold against which runs are scored. It is read at the first call.
+        """Return the gold against which runs are scored. It is read on the first call.
 
         Raises CsScoreError if it cannot be read.
         """

@@ -288,7 +288,8 @@ def _write_bundle(command_line: CommandLine, settings: Bundle, files: Mapping[st
 def _write_new_folder(folder: str, content_by_path: Mapping[str, bytes]) -> None:
     """Write files into a new folder, which is created with all files or not at all.
 
-    Raises OutputError if writing fails. The paths of the files may contain a subfolder, as in `templates/description.html`.
+    The paths of the files may contain a subfolder, as in `templates/description.html`. Raises OutputError if writing
+    fails.
     """
     subfolders: set[str] = set()
     files_to_write = []

@@ -303,14 +303,14 @@ class StartingKit(Record):
 
 
 def logo() -> bytes:
-    """Return the PNG image of a blue square, which the organisers replace by their logo."""
+    """Return a blue square as a PNG image, which the organisers should replace with their logo."""
     size = 128
     bits_per_sample = 8
     color_type = 2  # red, green and blue
-    # The zeros are the only methods of compression and filtering, and no interlacing.
+    # The zeros select the only methods of compression and filtering, and no interlacing.
     header = struct.pack(">IIBBBBB", size, size, bits_per_sample, color_type, 0, 0, 0)
     blue = bytes((31, 90, 140))
-    row = b"\x00" + blue * size  # each row begins with the number of its filter, here none
+    row = b"\x00" + blue * size  # each row begins with the number of its filter; 0 means none
     pixels = zlib.compress(row * size)
     chunks = [_png_chunk(b"IHDR", header), _png_chunk(b"IDAT", pixels), _png_chunk(b"IEND", b"")]
     signature = b"\x89PNG\r\n\x1a\n"

@@ -48,7 +48,7 @@ def find_submission(folder: str) -> str:
 
 
 def _submitted_paths(folder: str) -> list[str]:
-    """Return the paths of the files of a submission, and of links to folders, which are not followed."""
+    """Return the paths of the files in a submission. Links to folders are included, but not followed."""
     paths = []
     for parent, subfolders, file_names in os.walk(folder):
         subfolders_handed_in = _names_handed_in(subfolders)

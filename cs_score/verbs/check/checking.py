@@ -83,7 +83,7 @@ class MeasuredRun(Record):
 
 
 def measured_run_of_result(result: Result | ScoredPredictions) -> MeasuredRun:
-    """Return the scores of the only run of a result. Raises InputError if the result has no run or several."""
+    """Return the scores of the only run in a result. Raises InputError if there is no run or more than one."""
     if isinstance(result, Result):
         return _only_measured_run(result)
     table = result.table
@@ -243,7 +243,7 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
 
     @property
     def changes_since_lock(self) -> tuple[LockChange, ...]:
-        """The differences from the lock, such as other gold or other options; none without a lock."""
+        """The differences from the lock, such as other gold or other options. There are none without a lock."""
         return self.lock.changes if self.lock else ()
 
 
@@ -358,7 +358,7 @@ def _make_checked_run(
 
 
 def _recorded_baseline(baseline: MeasuredRun | None, measure: str) -> Baseline | None:
-    """Return a baseline as a checked run records it: its name, and the signature of its score by a measure.
+    """Return the record of a baseline in a checked run: its name, and the signature of its score under a measure.
 
     Return None without a baseline.
     """
@@ -369,7 +369,7 @@ def _recorded_baseline(baseline: MeasuredRun | None, measure: str) -> Baseline |
 
 
 def _measure_of_signature(checks: Sequence[Check]) -> str:
-    """Return the measure in the signature of a checked run: `SF-AP` if all checks are about it, otherwise `*`."""
+    """Return the measure in the signature of a checked run: `SF-AP` if all checks have this measure, otherwise `*`."""
     measures = {check.measure for check in checks}
     if len(measures) == 1:
         return checks[0].measure
@@ -420,7 +420,7 @@ class _TestedUnits(NamedTuple):
 def _tested_units(comparison: SystemComparison) -> _TestedUnits:
     """Return the number of units of a comparison. Units in the same cluster count as one."""
     unit_count = comparison.primary.family.clusters or comparison.units
-    has_clusters = unit_count != comparison.units  # clusters of a single unit each are the units themselves
+    has_clusters = unit_count != comparison.units  # if each cluster has a single unit, the clusters are the units
     noun = "cluster" if has_clusters else comparison.resampling.unit
     return _TestedUnits(unit_count, number_with_noun(unit_count, noun))
 
@@ -743,7 +743,7 @@ class _Drop(NamedTuple):
         text = f"p = {test.p:.4f}"
         if test.test_count > 1:
             text += f", one of {test.test_count} uncorrected tests"
-        if self.is_undecided:  # the drop is beyond the limit, and the test does not call it significant
+        if self.is_undecided:  # the drop is beyond the limit but not significant
             text += ", not significant"
         return text
 
@@ -824,7 +824,7 @@ def _verdict_word(check: Check) -> str:
 
 
 def checked_text(checked_run: Checked) -> str:
-    """Return a checked run as text: a line for each limit, how many limits are kept, and the signatures."""
+    """Return a checked run as text, with a line for each limit, the number of limits kept, and the signatures."""
     lines: list[str] = []
     for sentence in _sentences_on_limits(checked_run):
         lines += wrap_lines(one_line(sentence), " " * 6)

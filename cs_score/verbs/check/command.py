@@ -69,9 +69,9 @@ def _failure_text(format_: str, message: str) -> str:
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs.
+    """Return the usage of the command for Cold Start runs.
 
-    In the example of the help, the files of a sample run take the place of `$ONE`.
+    In the example, the help replaces `$ONE` by the files of a sample run.
     """
     return VerbUsage(
         options=f"{SCORING_SWITCHES} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",

@@ -83,9 +83,9 @@ def _locked_limit(limit: Limit, measures_of_task: Sequence[str]) -> LockedLimit:
 
 
 def lock_report(path: str, lock: Lock) -> str:
-    """Return the text that is printed after a lock was written into the file `path`.
+    """Return the text to print after a lock was written to the file `path`.
 
-    It has the limits, the signature, and the SHA-256 of the file, which can be published.
+    It contains the limits, the signature, and the SHA-256 of the file, which can be published.
     """
     digest = digest_of_text(json_text(lock))  # this text is the whole content of the file
     lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
@@ -190,7 +190,7 @@ def failed_by_lock(lock_file: LockFile, conditions: Origin, changes: tuple[LockC
 def add_lock(lock_file: LockFile, checked_run: Checked) -> Checked:
     """Return a checked run together with the name and SHA-256 of the lock whose limits were checked.
 
-    If another version of cs-score wrote the lock, a note says so.
+    If the lock was written by another version of cs-score, a note says so.
     """
     notes = list(checked_run.notes)
     locked_version = lock_file.lock.origin.version

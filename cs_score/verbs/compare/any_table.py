@@ -85,7 +85,7 @@ class AnyTable(Record):
     def statistics(self, result: str, measures: Sequence[str]) -> UnitStatistics:
         """Return the numerators and denominators of a system's units by all measures.
 
-        `result` has this name in all tasks. Here it is the name of a system.
+        The parameter is called `result` in all tasks. Here, it is the name of a system.
         """
         system = result
         table = self.table_by_system[system]
@@ -157,7 +157,7 @@ class _TableReader:
         """Make a reader that has no numbers yet."""
         # The score of each system, measure and unit.
         self.fraction_by_key: dict[_CellKey, _Fraction] = {}
-        # The scores of the samples, of which `average_samples` makes the scores of units.
+        # The scores of the samples. `average_samples` combines them into the scores of units.
         self.sample_scores_by_key: dict[_CellKey, list[float]] = {}
         self.clusters: Clusters | UnsetType = UNSET
         # The files and line numbers of the rows called `all`.

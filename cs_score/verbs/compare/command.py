@@ -73,7 +73,7 @@ _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, s
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command `compare` is called for Cold Start runs, for its help."""
+    """Return the usage of the command `compare` for Cold Start runs, which is part of its help."""
     return VerbUsage(
         options=f"{_RUN_OPTIONS} --knowledge-base {_COMPARISON_OPTIONS} --inclusion --second-assessments --per-unit",
         formats=_FORMATS,
@@ -82,7 +82,7 @@ def _usage_for_runs() -> VerbUsage:
             "is scored by itself. A folder stands for its files *.tab.txt"
         ),
         sections=[POLICIES],
-        example="$TWO",  # the help puts two sample runs in place of $TWO
+        example="$TWO",  # the help replaces $TWO by two sample runs
     )
 
 

@@ -53,7 +53,7 @@ class ExaminedPair:
 
     def units(self) -> list[UnitDifference]:
         """Return the units that count differently in A and B, the largest contribution first."""
-        # The ratio of a unit is its own numerator and denominator of the measure, as in the score of the unit alone.
+        # The ratio of a unit has the numerator and the denominator of the measure for this unit alone.
         keys = [key for key in self._contributions if self.a.ratio(key) != self.b.ratio(key)]
         units = [self._difference_of_unit(key) for key in keys]
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
@@ -136,7 +136,7 @@ def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tup
 def _make_answer(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
     """Return the answer for a part of a unit: how it was judged in A and in B.
 
-    The part is None in a result that lacks it.
+    The part is None for a result that does not have it.
     """
     part = part_of_b if part_of_a is None else part_of_a
     assert part is not None

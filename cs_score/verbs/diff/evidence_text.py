@@ -115,7 +115,7 @@ def _shortened_answer_rows(difference: EvidenceDifference) -> Iterator[Mapping[s
 
 
 def _judgment_in_words(judgment: Judgment | None) -> str | None:
-    """Return how a part was judged, with its label before: `wrong: not in gold`; None stays None."""
+    """Return a judgment with its label, such as `wrong: not in gold`. If `judgment` is None, so is the result."""
     if judgment is None:
         return None
     label = "right" if judgment.right else "wrong"

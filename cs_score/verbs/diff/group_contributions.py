@@ -174,9 +174,9 @@ def _has_rows_by_hop(measure: Measure) -> bool:
 def _dimensions_of_rows(measure: Measure) -> list[str]:
     """Return the dimensions by which the rows of a measure are grouped.
 
-    Rows that belong to no hop are not grouped by slot and hop.
+    Rows that do not belong to a hop are not grouped by slot and hop.
     """
-    # Rows belong to a hop if the measure is one of a single hop, or an average over the rows of all hops.
+    # Rows belong to a hop if the measure is about a single hop, or if it is an average over the rows of all hops.
     if _has_rows_by_hop(measure) or measure.level != ALL_LEVELS:
         return ["slot", "hop", "entity_type"]
     return ["entity_type"]
@@ -272,7 +272,7 @@ def _count_names(measure: Measure) -> list[str]:
 
 
 def _counts_of_lines_and_classes(scored: AnalysedRun, measure: Measure) -> EntryCounts:
-    """Return the number of a run's lines and missed classes with the same groups and labels, in a measure's table."""
+    """Count the lines and missed classes of a run in a measure's table, by their groups and labels."""
     faults = find_faults(scored, Editor(scored.run, scored.run_id))
     return count_table(scored, measure, faults).entry_counts
 

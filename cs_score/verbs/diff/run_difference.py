@@ -189,7 +189,7 @@ class _ComparedUnits:
         """Return the units that count differently in A and B, the largest contribution first."""
         units = []
         for unit in self._units:
-            # Scores may be equal although the counts differ; such units contribute to the difference, too.
+            # Scores may be equal although the counts differ. Such units contribute to the difference as well.
             if self._summands_a.get(unit.name) != self._summands_b.get(unit.name):
                 units.append(UnitShare(unit=unit.name, a=unit.a, b=unit.b, contribution=unit.contribution))
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
@@ -232,7 +232,7 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 
 
 def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
-    """Return all answers with their labels in A and in B: first the answers of A, then the other answers of B."""
+    """Return all answers with their labels in A and B: first the answers of A, then those that only B has."""
     label_in_a = _label_by_answer(a)
     label_in_b = _label_by_answer(b)
     answers = dict.fromkeys([*label_in_a, *label_in_b])  # each answer once
@@ -255,8 +255,8 @@ def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: Answe
 def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
     """Return the outcome of an answer in A and B, such as `right in A only`.
 
-    A label is None if its run lacks the answer. The outcome is `in neither` if the answer is neither right nor wrong in A,
-    and neither right nor wrong in B.
+    A label is None if its run lacks the answer. The outcome is `in neither` if the answer is not right or wrong in either
+    run.
     """
     label_text_a = None if label_a is None else label_a.label
     label_text_b = None if label_b is None else label_b.label
@@ -338,7 +338,7 @@ _ClassKey: TypeAlias = tuple[str, str]
 
 
 def _class_pairs(a: AnalysedRun, b: AnalysedRun) -> list[ClassPair]:
-    """Return for each class of the ground truth whether A and B have found it, in load order of the pool."""
+    """Return whether A and B have found each class of the ground truth, in the load order of the pool."""
     is_found_in_a = _is_found_by_class(a)
     is_found_in_b = _is_found_by_class(b)
     pairs = []

@@ -34,7 +34,7 @@ _EXPLANATION: Final = (
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs."""
+    """Return the usage of the command for Cold Start runs."""
     return VerbUsage(
         options=(
             f"{SCORING_SWITCHES} --policy --knowledge-base -runids --run --line --unit --class --node --answer "
@@ -43,7 +43,7 @@ def _usage_for_runs() -> VerbUsage:
         formats="text json tsv",
         files=FILES_OF_RUNS,
         sections=[_EXPLANATION],
-        example="--line 7 $ONE",  # in the help, the files of a sample run take the place of `$ONE`
+        example="--line 7 $ONE",  # the help replaces `$ONE` by the files of a sample run
     )
 
 

@@ -48,7 +48,7 @@ def _summary_of_response(line: Response, indexed_run: IndexedRun) -> document.Li
     """Return the summary of a response: its place, query and value, its category, and what it counts as."""
     indexed_query = indexed_run.query(line.query.base_id)
     row = indexed_query.row_by_index.get(line.index)  # None for a line outside all rows: it was not counted
-    # The file may have lines of other runs. They have no labels here.
+    # The file may contain lines of other runs, which have no labels here.
     labels: Labels = indexed_query.labels.get(line.index, ()) if indexed_run.is_of_run(line) else ()
     return document.LineSummary(
         file=line.file,
@@ -84,7 +84,7 @@ def _side_in_words(labels: Labels) -> str:
 class _PlacedLine(NamedTuple):
     """A line that was counted, with its labels and its assessment.
 
-    `placement` has the equivalence class in which each line of the query was placed.
+    `placement` holds the equivalence class of each line of the query.
     """
 
     line: Response
@@ -123,7 +123,7 @@ def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Ca
 
 
 def _category_by_parent(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line below a wrong parent answer (rule paths); None for other lines."""
+    """Return the category of a line below a wrong parent answer (rule paths), or None for any other line."""
     if INCORRECT_PARENT not in placed_line.labels:
         return None
     reason, places = _why_incorrect_parent(placed_line)
@@ -181,7 +181,7 @@ def _lost_credit_as_description(placed_line: _PlacedLine) -> bool:
 
     The rule is nominal-mentions.
     """
-    # The rule has recorded each line to which it applied, with the lines that were searched for a name.
+    # The rule has recorded each line to which it applied, together with the lines that were searched for a name.
     if placed_line.line.index not in placed_line.placement.nominal_lines_by_index:
         return False
     has_kept_credit = RIGHT in placed_line.labels or REDUNDANT in placed_line.labels

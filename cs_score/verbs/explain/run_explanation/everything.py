@@ -49,9 +49,9 @@ def explain_everything(
 
 
 class _MissedClass(NamedTuple):
-    """The mistake that a class was not found, and the answer of the pool that would find it.
+    """The mistake of missing a class, and an answer from the pool that would have found it.
 
-    The mistake has the file and line of this answer.
+    The mistake gives the file and line of this answer.
     """
 
     mistake: Mistake
@@ -59,7 +59,7 @@ class _MissedClass(NamedTuple):
 
 
 def _missed_classes(mistakes: Iterable[Mistake], indexed_run: IndexedRun) -> list[_MissedClass]:
-    """Return the missed classes among some mistakes, each with an answer of the pool that would find the class."""
+    """Return the missed classes among some mistakes, each with an answer from the pool that would find the class."""
     answer_by_place: dict[LinePlace, Assessment] = {}
     for assessment in indexed_run.run.gold.links.assessments:
         answer_by_place[assessment.file, assessment.number] = assessment
@@ -199,7 +199,7 @@ class _StepWriter:
     def _effect_of(self, mistake: Mistake) -> document.LineEffect:
         """Return the effect of correcting a mistake on the measures that explanations show."""
         effects = {str(measure): mistake.effects.get(str(measure)) for measure in self._indexed_run.measures}
-        # The reason says why there is no effect on some measures.
+        # The reason explains why there is no effect on some measures.
         reason = str(mistake.reason) if None in effects.values() else None
         return document.LineEffect(
             change=mistake.change, effects=effects, removed=mistake.removed, added=mistake.added, reason=reason

@@ -40,7 +40,7 @@ class Placement(Counting):
     """
 
     def __init__(self, tree: ClassTree, indexed_query: IndexedQuery) -> None:
-        """Place the lines of a query in its classes, the `tree`, and count them.
+        """Place the lines of a query in the `tree` of its classes, and count them.
 
         Raises InputError if they cannot be placed.
         """
@@ -51,7 +51,7 @@ class Placement(Counting):
             assessment_by_index,
             indexed_run.policy,
             most_justifications,
-            labels_by_index={},  # the labels of the run stay as they are: this second count has its own
+            labels_by_index={},  # this second count has its own labels, so that those of the run do not change
             edition=indexed_run.edition,
         )
         self.tree = tree.copy()
@@ -141,13 +141,13 @@ class IndexedQuery:
 
     @cached_property
     def right_lines_by_row(self) -> Mapping[str, Mapping[str, Sequence[Response]]]:
-        """The lines that count as right, by row of the tables and by the class that they have found."""
+        """The lines that count as right, by table row and by the class that they have found."""
         right_lines: dict[str, dict[str, list[Response]]] = {}
         for tally in self.result.tallies:
             lines_by_class = right_lines.setdefault(tally.name, {})
             for line in tally.responses:
                 class_name = self._found_class(line)
-                # A pool may have an answer in a class of another row than that of its query.
+                # In a pool, the class of an answer may belong to a different row than its query.
                 if class_name is not None and _row_of_class(class_name) == tally.name:
                     lines_by_class.setdefault(class_name, []).append(line)
         return right_lines
@@ -179,7 +179,7 @@ class IndexedQuery:
 
     @cached_property
     def placement(self) -> Placement | None:
-        """The classes in which the lines are placed; None if the query was not scored, or an error stopped its scoring.
+        """The classes in which the lines are placed, or None if the query was not (or not completely) scored.
 
         The classes of the pool may contradict each other, or the query of a line may have no class.
         """
@@ -207,7 +207,7 @@ class IndexedQuery:
     def _other_entry_points(self) -> list[str]:
         """Return the short ids of the other entry points of the LDC query of this query.
 
-        The list is empty if the query belongs to no LDC query.
+        The list is empty if the query does not belong to an LDC query.
         """
         ldc_id_by_query = self.indexed_run.run.gold.query_set.ldc_id_by_query
         own_ldc_id = ldc_id_by_query.get(self.base_id)  # None equals the LDC id of no query
@@ -235,7 +235,7 @@ class IndexedQuery:
     def _ldc_query(self) -> tables.LdcQueryRows | None:
         """Return the LDC query that the query is an entry point of, with the rows of all its entry points.
 
-        The result is None if the query belongs to no LDC query.
+        The result is None if the query does not belong to an LDC query.
         """
         queries = self.indexed_run.run.gold.query_set
         ldc_id = queries.ldc_id_by_query.get(self.base_id)
@@ -263,9 +263,9 @@ class IndexedQuery:
         return self._rank_step_by_node.get(name) or self._rank_step_by_node.get(short_name)
 
     def why_not_ranked(self, full_node_id: str | None) -> str | None:
-        """Return why a node of the query is in no ranking; None if it is in one.
+        """Return why a node of the query is not in any ranking, or None if it is in one.
 
-        `full_node_id` is such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `full_node_id` is an id such as `CS14_0001:E1`. It is None for the node of a line without a node id.
         """
         if full_node_id is None:
             return "the run has no node ids (eight columns), so that nothing of it is ranked"
@@ -281,8 +281,8 @@ class IndexedQuery:
 
     @property
     def _why_nothing_ranked(self) -> str | None:
-        """The reason why the query has no rankings; None if it has them."""
-        # The sentences are about a line or node of the query: `its query` is this one.
+        """The reason why the query has no rankings, or None if it has rankings."""
+        # The sentences are about a line or node of the query, so `its query` refers to this query.
         if not self.is_scored or self.result.counting_error is not None:
             return "its query was not ranked"
         if self.result.ranking_error is not None:

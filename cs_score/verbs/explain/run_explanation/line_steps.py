@@ -81,7 +81,7 @@ def _with_category(
 
 
 def _why_stopped(line: Response, indexed_query: IndexedQuery) -> str | None:
-    """Return the reason why a line was not scored after it was read; None if it was scored."""
+    """Return the reason why a line was not scored after it was read, or None if it was scored."""
     indexed_run = indexed_query.indexed_run
     unit = indexed_query.unit
     if not indexed_run.is_of_run(line):
@@ -155,7 +155,7 @@ def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict
 
 
 def _denotes_number(text: str, number: float) -> bool:
-    """Return whether a text is a decimal form of `number`: `0.50` of 0.5."""
+    """Return whether a text is a decimal form of `number`, such as `0.50` for 0.5."""
     try:
         return float(text) == number
     except ValueError:
@@ -168,7 +168,7 @@ def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
     if empty_columns:
         why = f"its column {empty_columns[0]} is empty"
     else:
-        # The slots of a query are those still to be filled: its own slot is the first one.
+        # The slots of a query are the slots that remain to be filled. Its own slot is the first one.
         wanted_slot = line.query.slots[0] if line.query.slots else "nothing more"
         why = f"its slot is {text_by_column.get('SLOT_NAME', '')} and its query asks for {wanted_slot}"
     consequence = "it was read, and has created the query that asks about its answer, but it is not scored"
@@ -207,7 +207,7 @@ def explain_query_step(query: LinkedQuery, indexed_run: IndexedRun) -> document.
 
 
 def _ldc_query_of(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
-    """Return the full id of the LDC query of an entry point; None if the query belongs to no LDC query."""
+    """Return the full id of the LDC query of an entry point, or None if the query does not belong to an LDC query."""
     gold = indexed_run.run.gold
     ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
     if ldc_id is None:  # no queries were made from LDC queries, but the file of `-queries` may list the LDC query
@@ -287,7 +287,7 @@ def _explain_limits(line: Response, indexed_run: IndexedRun) -> document.Kept:
 
 
 def _limit_in_words(discard: Discard, limits: JustificationLimits) -> str:
-    """Return the limit by which a line is discarded, of the limits `A:B` on justifications: `B = 3 for each node`."""
+    """Describe which of the limits `A:B` on justifications discards a line, for example `B = 3 for each node`."""
     if discard.limit == "parent":
         return "all lines that give the answer which its query asks about were discarded, or there are none"
     if discard.limit == "single-valued":
@@ -307,7 +307,10 @@ def _why_others_kept(line: Response, discard: Discard, indexed_run: IndexedRun) 
 
 
 def _why_other_lines_kept(line: Response, discard: Discard) -> str:
-    """Return why the kept lines of a node are preferred to a discarded line; the last kept line is compared with it."""
+    """Return why the kept lines of a node were preferred to a discarded line.
+
+    The discarded line is compared with the last kept line.
+    """
     last_kept = discard.kept_lines[-1]
     if last_kept.confidence == line.confidence:
         numbers = f"{last_kept.number} < {line.number}"

@@ -153,7 +153,7 @@ class NodeExplainer:
         return explained
 
     def _placed_node(self, name: str) -> _PlacedNode:
-        """Return a node of the query with its place in the rankings and its useful lines; `name` is its full id."""
+        """Return the node with the full id `name`, with its place in the rankings and its useful lines."""
         node = self._node_by_name[name]
         return _PlacedNode(node, self._ranked_node_by_name[name], self._ranker.useful_lines(node.lines))
 
@@ -235,7 +235,7 @@ def _ranks_in(ranking: Ranking) -> list[Rank]:
 
 
 def _why_without_value(placed_node: _PlacedNode, classes: AssessedClasses) -> str:
-    """Return why a node that is mapped to no class has the value 0: `V = 0: none of its lines is correct`."""
+    """Return why a node without a class has the value 0, such as `V = 0: none of its lines is correct`."""
     if placed_node.lines_by_class:
         return "V = 0: every class of its useful lines is taken by a node before it"
     if classes.edition.ranks_correct_lines:  # only lines assessed as correct are useful, right or not

@@ -59,7 +59,7 @@ class Selectors:
         return lines
 
     def _files_called(self, name: str) -> list[RunFile]:
-        """Return the run files whose path or file name is `name`; all run files if the name is empty."""
+        """Return the run files whose path or file name is `name`, or all run files if the name is empty."""
         files_by_name = self._indexed_run.files
         if not name:
             return list(files_by_name.values())
@@ -68,7 +68,7 @@ class Selectors:
         return [file for file in files_by_name.values() if basename(file.name) == name]
 
     def _refuse_pool(self, name: str) -> None:
-        """Raise InputError if a file of the pool has this name, and no run file: its lines cannot be explained."""
+        """Raise InputError if only a pool file has this name, because the lines of the pool cannot be explained."""
         if self._files_called(name):
             return
         input_files = self._indexed_run.run.layouts  # the names of all files that were loaded, with their layouts
@@ -116,7 +116,7 @@ class Selectors:
         return queries
 
     def _queries_with_id(self, short_id: str) -> list[LinkedQuery]:
-        """Return the queries with a short id: a query of a query file, or else a follow-on query, or no query.
+        """Return the queries with a short id: a query of a query file, otherwise a follow-on query, otherwise no query.
 
         For the id of an LDC query, the queries of all its entry points are returned.
         """
@@ -124,14 +124,14 @@ class Selectors:
         if query is None:
             follow_on = self._follow_on_with_id(short_id)
             return [] if follow_on is None else [follow_on]
-        # An LDC query has been expanded to one query for each of its entry points.
+        # An LDC query has been expanded into one query for each of its entry points.
         base_ids = query.expansion_ids or (short_id,)
         return [self._links.linked_query_of(self._query_by_id[base_id]) for base_id in base_ids]
 
     def _full_id_of(self, short_id: str) -> str:
         """Return the full id of the query with a short id: `00fb79cef8` -> `CSSF17_ENG_00fb79cef8`.
 
-        The result is an empty text if there is no such query.
+        Return an empty text if there is no such query.
         """
         if short_id in self._query_by_id:
             return self._query_by_id[short_id].full_id
@@ -144,7 +144,7 @@ class Selectors:
         return [*ids, *self._links.queries]
 
     def _follow_on_with_id(self, short_id: str) -> LinkedQuery | None:
-        """Return the follow-on query with a short id; None if no line of the run or the pool has created one."""
+        """Return the follow-on query with a short id, or None if no line of the run or the pool has created it."""
         follow_on = self._links.find_follow_on(short_id)
         if follow_on is None or follow_on.query is None:
             return None
