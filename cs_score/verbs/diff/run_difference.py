@@ -255,8 +255,8 @@ def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: Answe
 def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
     """Return the outcome of an answer in A and B, such as `right in A only`.
 
-    A label is None if its run lacks the answer. The outcome is `in neither` if the answer is not right or wrong in either
-    run.
+    A label is None if its run lacks the answer. If the answer is not right or wrong in either run, the outcome is
+    `in neither`.
     """
     label_text_a = None if label_a is None else label_a.label
     label_text_b = None if label_b is None else label_b.label

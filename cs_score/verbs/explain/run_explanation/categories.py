@@ -267,8 +267,8 @@ def _find_why_node_does_not_name(placed_line: _PlacedLine, node_lines: Sequence[
 def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
     """Return the reason why no line that counts for a node names it, with the places of these lines.
 
-    Only the lines of the node with the best assessments count. If another line would name the node, it is mentioned in
-    the reason.
+    Only the best assessed lines of the node count. If a line that does not count would name the node, the reason
+    mentions it.
     """
     placement = placed_line.placement
     line_limit = placed_line.indexed_query.indexed_run.run.limits.justifications_per_node  # None: there is no limit

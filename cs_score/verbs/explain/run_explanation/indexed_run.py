@@ -466,8 +466,8 @@ class IndexedRun:
     def effect_of_removing(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
         """Return the effect on the scores of removing some lines together with all lines that depend on them.
 
-        If `is_computed` is false, the result only names the lines that would be removed. It is None if the run has no
-        scores.
+        If `is_computed` is false, the effect only names the lines that would be removed. The result is None if the run
+        has no scores.
         """
         if self.measure is None:
             return None
