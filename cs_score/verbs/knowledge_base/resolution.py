@@ -117,7 +117,7 @@ class MentionIndex:
 
         `start` and `end` are the offsets of the first and the last character of the span.
         """
-        # Mentions are sorted by their start, and none overlaps the span: each lies before or after it as a whole.
+        # Mentions are sorted by their start, and none overlaps the span: each is entirely before or after it.
         count_before_span = bisect_right(self._starts, end)
         mentions_after = self._mentions[count_before_span:]
         if count_before_span == 0:

@@ -47,17 +47,17 @@ from cs_score.verbs.knowledge_base.writers import tac_text
 
 
 def check_types(kb: KnowledgeBase, findings: KbFindings) -> None:
-    """Report nodes without a type, with several types, with an undeclared type, or in a place for other types.
+    """Report nodes that have no type, several types or an undeclared type, and nodes used where other types belong.
 
-    The predicates of lines give types to nodes, too: the subject of per:spouse is a person. A predicate that allows
-    several types gives none, but it may contradict the type of its subject or object.
+    Predicates also give types to nodes: for example, the subject of per:spouse is a person. A predicate that allows
+    several types gives no type, but it may contradict the type of its subject or object.
     """
     has_contradictions = False
     for node in kb.nodes.values():
         _report_types(node, findings)
         if any(_contradicts_type(use, node) for use in node.first_line_by_use):
             has_contradictions = True
-    # Their lines are looked for only if there are any, since most knowledge bases have none.
+    # Most knowledge bases have no such nodes, so their lines are looked for only if there are any.
     if has_contradictions:
         _report_contradictions(kb, findings)
 
@@ -86,10 +86,10 @@ def _is_declared(node: KbNode, node_type: str) -> bool:
 
 
 def _contradicts_type(use: Use, node: KbNode) -> bool:
-    """Return whether a use of a node (its role in a line) allows several types, but not the type of the node.
+    """Return whether a use of a node (its role in a line) allows several types, none of which is the node's type.
 
-    Other uses contradict no type: a use without types allows all of them, and a use with a single type gives this type
-    to the node.
+    No other use can contradict the type of a node: a use without types allows all types, and a use with a single type
+    gives this type to the node.
     """
     allows_several_types = len(use.types) > 1
     return allows_several_types and node.type not in use.types
@@ -142,11 +142,11 @@ def _places_with_several_texts(mentions: Iterable[Assertion]) -> set[str | None]
 
 
 def _report_several_texts(mentions: Iterable[Assertion], findings: KbFindings) -> None:
-    """Report the different texts of mentions at the same place, with their lines, at the first of these lines."""
+    """Report mentions that have different texts at the same place. The report is at the first of their lines."""
     mentions_in_order = sorted(mentions, key=attrgetter("line"))
     texts = ", ".join([f"{mention.object} at line {mention.line}" for mention in mentions_in_order])
     first_mention = mentions_in_order[0]
-    # The message has the lines in `texts` already.
+    # The lines are already part of `texts` in the message.
     arguments = (first_mention.provenance.text, texts)
     findings.report_without_line_in_message(
         "MULTIPLE_STRINGS_FOR_PROV", *arguments, line=first_mention.line, column="PROVENANCE"
@@ -164,14 +164,14 @@ _WITH_MENTION_AS_JUSTIFICATION: Final = frozenset((NORMALIZED, *_SENTIMENTS_ABOU
 
 
 def check_provenances(assertions: Iterable[Assertion], findings: KbFindings) -> None:
-    """Report provenances with a missing part, with a superfluous one, or with a part that is no mention of its node."""
+    """Report provenances that lack a part, have a superfluous part, or have a part that does not mention its node."""
     check = _ProvenanceCheck(findings)
     for assertion in assertions:
-        # Most predicates need nothing but a correct justification. A plain provenance has a correct justification and
-        # no other part, and only the predicates of this set require more of the justification.
+        # Most predicates need only a correct justification. A plain provenance has a correct justification and no other
+        # part, and only the predicates of this set require more of the justification.
         if assertion.provenance.is_plain and assertion.predicate.name not in _WITH_MENTION_AS_JUSTIFICATION:
             continue
-        # The reference program parses the provenance before it checks it, and reports its problems each time.
+        # The reference program parses the provenance before checking it, and reports its problems each time.
         findings.report_provenance_again(assertion)
         if assertion.predicate.is_mention:
             check.check_mention(assertion)
@@ -196,9 +196,9 @@ class _ProvenanceCheck:
         self._places_by_node: dict[KbNode, set[_PlaceOfMention]] = {}
 
     def check_mention(self, assertion: Assertion) -> None:
-        """Report a mention unless its provenance is a justification and nothing else, such as "D1:3-9".
+        """Report a mention unless its provenance consists of a justification only, such as "D1:3-9".
 
-        With a second part, as in "D1:3-9;D1:0-20", it is wrong. Report a normalized mention, too, if its node has no
+        A second part, as in "D1:3-9;D1:0-20", is an error. A normalized mention is also reported if its node has no
         other mention at the same place.
         """
         parts = assertion.provenance.parts
@@ -208,10 +208,10 @@ class _ProvenanceCheck:
             self._report_unless_mention("Provenance", parts.justification, assertion.subject, assertion)
 
     def check_relation(self, assertion: Assertion, object_node: KbNode) -> None:
-        """Report the provenance of a relation if a part is missing, or if a part is no mention of its node.
+        """Report the provenance of a relation if a part is missing or does not mention its node.
 
-        Some relations are sentiments, such as per:likes: their justification must be a mention. `object_node` is the
-        object of the relation.
+        Some relations, such as per:likes, are sentiments, and their justification must be a mention. `object_node` is
+        the object of the relation.
         """
         parts = assertion.provenance.parts
         self._check_filler(assertion, parts.filler, object_node)
@@ -225,8 +225,8 @@ class _ProvenanceCheck:
     def _check_filler(self, assertion: Assertion, filler: Provenance | None, object_node: KbNode) -> None:
         """Report a relation with a string, such as per:title, unless its filler is at a mention of the string.
 
-        The filler is the first part of the provenance: the place of the text in the document. None means that it is
-        missing; this is reported for relations with strings, since others need none.
+        The filler is the first part of the provenance: the place of the text in the document. If it is missing (None),
+        this is reported only for relations with strings, since other relations do not need a filler.
         """
         if filler is not None:
             self._report_unless_mention("FILLER_STRING", filler, object_node, assertion)
@@ -238,7 +238,7 @@ class _ProvenanceCheck:
     ) -> None:
         """Report a sentiment, such as per:likes, unless its justification is a mention of the node that is liked.
 
-        Relations that are no sentiments pass.
+        Relations other than sentiments are never reported.
         """
         predicate_name = assertion.predicate.name
         if predicate_name in _SENTIMENTS_ABOUT_OBJECT:
@@ -247,9 +247,9 @@ class _ProvenanceCheck:
             self._report_unless_mention("PREDICATE_JUSTIFICATION", justification, assertion.subject, assertion)
 
     def _report_unless_mention(self, part_name: str, part: Provenance, node: KbNode, assertion: Assertion) -> None:
-        """Report a part of an assertion's provenance unless the node is mentioned at the same place.
+        """Report a part of an assertion's provenance unless the node is mentioned at exactly this place.
 
-        For a justification the mention may be a pronoun; other parts need a mention by name or description. `part_name`
+        In a justification, the mention may be a pronoun; other parts need a mention by name or description. `part_name`
         is the name of the part in the message.
         """
         places = self._places_of(node)
@@ -260,7 +260,7 @@ class _ProvenanceCheck:
             return
         spans = ",".join([str(span) for span in part.spans])  # in the order written, each with its document
         detail = Detail("PROVENANCE", spans)
-        # The message says that the part with this name, at these spans, is no mention of the node.
+        # The message says that the part with this name, at these spans, does not mention the node.
         self._findings.report("MISSING_MENTION_E", part_name, spans, node.name, line=assertion.line, detail=detail)
 
     def _places_of(self, node: KbNode) -> set[_PlaceOfMention]:
@@ -292,9 +292,9 @@ def check_endpoints(assertions: Iterable[Assertion], findings: KbFindings) -> No
             continue
         provenance = assertion.provenance
         if provenance.problems:
-            # The reference program parses the provenance once more to get its document, and reports its problems.
+            # To get the document, the reference program parses the provenance once more, and reports its problems.
             findings.report_provenance_again(assertion)
-        for node in (assertion.subject, assertion.object_node):  # the object may be a text
+        for node in (assertion.subject, assertion.object_node):  # the object may be plain text
             if node is not None and provenance.docid not in node.mentioning_docids:
                 arguments = (str(assertion), node.name, provenance.text)
                 detail = Detail("PROVENANCE", provenance.text)
@@ -314,8 +314,8 @@ def check_confidences(assertions: Sequence[Assertion], findings: KbFindings) -> 
 
 
 def _repair_confidences(assertions: Iterable[Assertion]) -> dict[str, Confidence]:
-    """Return the repaired confidences of assertions, such as "1.0", by the illegal texts that they replace: "1"."""
-    # Many assertions have few different confidences: each of these is checked once.
+    """Return a mapping from illegal confidences of assertions to their repaired texts, such as "1" to "1.0"."""
+    # Many assertions share a few confidences, and so each confidence is checked only once.
     distinct_texts = {assertion.confidence for assertion in assertions}
     repaired_by_text = {}
     for text in distinct_texts:
@@ -326,7 +326,7 @@ def _repair_confidences(assertions: Iterable[Assertion]) -> dict[str, Confidence
 
 
 def _report_confidence(illegal_text: str, repaired: Confidence, line: int, findings: KbFindings) -> None:
-    """Report the problems of a confidence at a line, such as "1"; `repaired` has its problems and its legal text."""
+    """Report the problems of a confidence, such as "1", at a line. `repaired` has these problems and the legal text."""
     for code in repaired.codes:
         repaired_text = repaired.text if code == "MISSING_DECIMAL_POINT" else None
         findings.report(code, illegal_text, line=line, detail=Detail("CONFIDENCE", illegal_text, repaired_text))
@@ -348,11 +348,11 @@ def check_mention_strings(
 ) -> list[InputError]:
     """Report nodes without a mention, and mentions whose text is not in their document.
 
-    Without `documents` no text is checked. Returns an error for each document that cannot be read: such errors are
-    fatal, and end the program after all checks.
+    Without `documents`, texts are not checked. Returns an error for each document that cannot be read. These errors are
+    fatal: they end the program after all checks.
     """
     file_by_docid = {} if documents is None else documents.file_by_docid
-    # The mentions are collected by document, so that each document is opened once.
+    # Mentions are grouped by document, so that each document is opened only once.
     mentions_by_docid: dict[str, list[Assertion]] = defaultdict(list)
     for node in nodes:
         for mention in _report_and_list_mentions(node, findings, has_documents=bool(file_by_docid)):
@@ -395,13 +395,13 @@ def _report_first_mentions_again(mentions: Iterable[Assertion], findings: KbFind
 
 
 def _check_document(file: str, mentions: Sequence[Assertion], findings: KbFindings) -> None:
-    """Report the mentions in a document whose text is not at their place in the file of this document.
+    """Report the mentions in a document whose text differs from the text at their place in its file.
 
     Raises InputError if the file cannot be read.
     """
     text = source_text(file, needed_at=findings.place(mentions[0].line))
     for mention in mentions:
-        # The reference program parses the provenance to get the place of the text, and reports its problems each time.
+        # To get the place of the text, the reference program parses the provenance, and reports its problems each time.
         findings.report_provenance_again(mention)
         _report_other_text(mention, text, findings)
 
@@ -417,7 +417,7 @@ def _report_other_text(mention: Assertion, document_text: str, findings: KbFindi
         return
     arguments = (mention.text, mention.provenance.place)
     detail = Detail("OBJECT", mention.text)
-    # The reference program spells the code so.
+    # This is the spelling of the code in the reference program.
     findings.report("INACCURACTE_MENTION_STRING", *arguments, line=mention.line, detail=detail)
 
 
@@ -425,10 +425,10 @@ def _report_other_text(mention: Assertion, document_text: str, findings: KbFindi
 
 
 def infer_inverses(builder: Builder) -> None:
-    """Add the inverse of each relation that the file has only in one direction, and report that.
+    """Add the inverse of each relation that the file has in one direction only, and report that it was missing.
 
     The inverse of per:children(:Entity_1, :Entity_2) is per:parents(:Entity_2, :Entity_1) with the same provenance.
-    `_InverseInference.add` sees to it that a relation and its new inverse are both written or both omitted.
+    `_InverseInference.add` ensures that a relation and its new inverse are either both written or both omitted.
     """
     inference = _InverseInference(builder)
     relations = list(builder.kb.assertions)  # a copy, because assertions are added
@@ -437,10 +437,10 @@ def infer_inverses(builder: Builder) -> None:
         if object_node is None or not relation.predicate.has_inverse or ":String" in object_node.name:
             continue
         inverse_name = inverse_of(relation.predicate.definition)
-        # This look-up is quick, and finds nearly all inverses.
+        # This quick look-up finds nearly all inverses.
         if builder.repetitions.has_recorded(object_node, inverse_name, relation.subject.name, relation.provenance):
             continue
-        # The others are looked for among all assertions about the object.
+        # The remaining inverses are looked for among all assertions about the object.
         inverse = _Inverse(object_node, inverse_name, relation)
         if not inference.is_recorded(inverse):
             inference.add(inverse)
@@ -498,15 +498,16 @@ class _InverseInference:
     def add(self, inverse: _Inverse) -> None:
         """Add an inverse to the knowledge base, and report that it was missing.
 
-        The inverse is not added if the builder rejects its line, such as one that only repeats an assertion. If the
-        relation or its inverse is omitted (not written, because another assertion is stronger), both are.
+        The inverse is not added if the builder rejects its line, for example because the line only repeats an
+        assertion. If the relation or its inverse is omitted (that is, not written because another assertion is
+        stronger), both are.
         """
         relation = inverse.relation
         findings = self._builder.findings
         message_arguments = (relation.predicate.name, relation.subject.name, relation.object)
         detail = Detail("PREDICATE", relation.predicate.name, inverse.predicate_name)
         findings.report("MISSING_INVERSE", *message_arguments, line=relation.line, detail=detail)
-        # The reference program parses the provenance once more for the inverse, and reports its problems.
+        # For the inverse, the reference program parses the provenance once more, and reports its problems.
         findings.report_provenance_again(relation)
         assertion = _add_inferred(
             self._builder,
@@ -529,10 +530,10 @@ class _InverseInference:
 def _add_inferred(
     builder: Builder, source: Assertion, *, subject: str, predicate_name: str, object_: str
 ) -> Assertion | None:
-    """Add an assertion that is inferred from the assertion `source`, and return it; None if it is rejected.
+    """Add an assertion inferred from the assertion `source`, and return it, or None if it is rejected.
 
-    `subject`, `predicate_name` and `object_` are the columns of the new assertion. It has the realis, provenance,
-    confidence and line of `source`.
+    `subject`, `predicate_name` and `object_` are the columns of the new assertion. It takes its realis, provenance,
+    confidence and line from `source`.
     """
     predicate_column = predicate_name if source.realis is None else f"{predicate_name}.{source.realis}"
     line = KbLine(
@@ -578,15 +579,15 @@ class _MentionsInDocument(Struct):
 
 
 def infer_mentions(builder: Builder, nodes: Iterable[KbNode], *, with_canonical: bool) -> None:
-    """Add the mentions that nodes lack in a document, and report that they are missing.
+    """Add the mentions that nodes lack in a document, and report them as missing.
 
-    A node needs one canonical mention (its name) in each document that mentions it, and at the same place a mention by
-    name or description.
+    In each document that mentions it, a node needs one canonical mention (its name), and a mention by name or
+    description at the same place.
 
     * A node without any of these mentions is reported.
     * Several canonical mentions in a document are reported.
-    * A missing canonical mention is reported with `with_canonical`. It is added if the node has a single other mention
-      in the document.
+    * A missing canonical mention is reported if `with_canonical` is true. It is added if the node has exactly one other
+      mention in the document.
     * A canonical mention without a mention by name or description at its place is reported, and a mention by name is
       added there.
     """
@@ -641,10 +642,10 @@ def _infer_canonical(builder: Builder, mentions: _MentionsInDocument) -> None:
 
 
 def _infer_named(builder: Builder, mentions: _MentionsInDocument) -> None:
-    """Report canonical mentions without a mention by name or description at the same place, and add a mention by name.
+    """Report canonical mentions that repeat no mention by name or description, and add a mention by name for each.
 
-    A canonical mention, which gives the node its name in a document, should repeat such a mention. The new mention has
-    the text and the place of the canonical one.
+    A canonical mention gives a node its name in a document. It should be at the same place as a mention by name or
+    description. The new mention has the text and the place of the canonical mention.
     """
     for canonical in mentions.canonical_by_provenance.values():
         if mentions.lacks_other_mention(canonical):
@@ -654,7 +655,7 @@ def _infer_named(builder: Builder, mentions: _MentionsInDocument) -> None:
 
 
 def _has_all_mentions(node: KbNode) -> bool:
-    """Return whether a node has one canonical mention, not more, in each document that mentions it.
+    """Return whether a node has exactly one canonical mention in each document that mentions it.
 
     Each canonical mention must have the place of a mention by name or description. The result is False for a node
     without canonical mentions.
@@ -693,13 +694,13 @@ _UNUSED_CODES: Final = {
 
 
 def ignored_codes(text: str) -> frozenset[str]:
-    """Return the codes of warnings in a text with colons between them, such as "UNKNOWN_TYPE:NO_MENTIONS".
+    """Return the codes of warnings in a colon-separated text, such as "UNKNOWN_TYPE:NO_MENTIONS".
 
-    Raises UsageError for an unknown code, and for the code of an error.
+    Raises UsageError if a code is unknown or is the code of an error.
     """
     # Codes without a template are problems that the reference program does not report.
     severity_by_code = {code: kind.severity for code, kind in CODES.items() if kind.template is not None}
-    # Users of the reference program may ignore its other warnings, too.
+    # Users of the reference program may also ignore its other warnings.
     severity_by_code.update(_UNUSED_CODES)
     codes = [code for code in text.upper().split(":") if code]
     for code in codes:
@@ -732,7 +733,8 @@ def validate_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Kno
 def _check_lines_of_file(kb: KnowledgeBase, documents: DocumentList | None, findings: KbFindings) -> list[InputError]:
     """Report problems of the lines of the file: types, texts and places of mentions, and provenances.
 
-    Without `documents` no text is looked for in its document. Returns an error for each document that cannot be read.
+    Without `documents`, texts are not compared with their documents. Returns an error for each document that cannot be
+    read.
     """
     nodes = kb.nodes.values()
     check_types(kb, findings)
@@ -742,11 +744,11 @@ def _check_lines_of_file(kb: KnowledgeBase, documents: DocumentList | None, find
 
 
 def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builder:
-    """Return the builder of a knowledge base that has read all lines of its file; their problems are in `problems`."""
+    """Return the builder of a knowledge base after reading all lines of its file, with any problems in `problems`."""
     findings = KbFindings(source.name, problems)
     file = KbFile(source, findings, options.task)
     kb = KnowledgeBase(source.name, file.run_id, file.first_line)
-    # Unless this warning is ignored, only the strongest value of a slot for a single value is kept.
+    # Unless this warning is ignored, a single-valued slot keeps only its strongest value.
     ignores_several_values = "MULTIPLE_FILLS_ENTITY" in problems.ignored
     builder = Builder(kb, findings, options, only_strongest_value=not ignores_several_values)
     for line in file.lines():
@@ -757,8 +759,8 @@ def _read_kb(source: Source, options: KbOptions, problems: ProblemLog) -> Builde
 def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) -> Conversion:
     """Validate a knowledge base, answer the queries from it in memory, and return the run with the answers.
 
-    The problems of the knowledge base are added to `problems`, without the warning that a slot for a single value has
-    several (`IGNORED_BY_DEFAULT`). If they include errors, there is no run.
+    The problems of the knowledge base are added to `problems`, except for the warning that a single-valued slot has
+    several values (`IGNORED_BY_DEFAULT`). If they include errors, there is no run.
     """
     name = name_of(file)
     run_name = f"{name} (resolved)"
@@ -778,7 +780,7 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
         problems=problems,
         change=outcome,
         digests=(digest,),
-        # The error that `prepared_run.check` raises if the problems include errors.
+        # This is the error that `prepared_run.check` raises if the problems include errors.
         code="KB_WITH_ERRORS",
         remedy="a knowledge base with errors is not resolved; correct them first",
     )
@@ -786,10 +788,10 @@ def resolve_to_run(file: Input, queries: Sequence[Query], problems: ProblemLog) 
 
 
 def _resolve(kb: KnowledgeBase, name: str, queries: Sequence[Query]) -> Resolution:
-    """Return the answers of a validated knowledge base to queries; `name` is the name of its file for messages.
+    """Return the answers of a validated knowledge base to queries. `name` is the name of its file in messages.
 
-    The validated knowledge base is written as text, and this text is read again. The answers depend on the order of its
-    lines: they are then the same as after `validate-kb` and `resolve-queries`.
+    The validated knowledge base is written as text, and this text is read again, because the answers depend on the
+    order of its lines. The result is therefore the same as that of `validate-kb` followed by `resolve-queries`.
     """
     valid_text = b"".join(utf8_blocks(tac_text(kb, labels=(TAC,))))
     with Source(name, io.BytesIO(valid_text), decompress=False) as source:

@@ -57,10 +57,10 @@ def nugget_text(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _nugget_lines(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Iterator[str]:
-    """Yield the lines of the nugget file about a document: its mentions, sorted by event, and the lines of coreference.
+    """Yield the lines for a document in the nugget file: its mentions, sorted by event, then the coreference lines.
 
-    An event with several mentions has a line of coreference. The mentions have the ids E1, E2, ... in the order in
-    which they are given.
+    Each event with several mentions has a coreference line. The mentions get the ids E1, E2, ... in the order in which
+    they are given.
     """
     ids_by_event: dict[str, list[str]] = defaultdict(list)
     lines_by_event: dict[str, list[str]] = defaultdict(list)
@@ -70,7 +70,7 @@ def _nugget_lines(run_id: str, docid: str, mentions: Iterable[Assertion]) -> Ite
         ids_by_event[event].append(mention_id)
         lines_by_event[event].append(_nugget_line(run_id, docid, mention_id, mention))
     for event in sorted(lines_by_event):
-        yield from sorted(lines_by_event[event])  # as texts: E10 comes before E2
+        yield from sorted(lines_by_event[event])  # sorted as text, so that E10 comes before E2
     for event in sorted(ids_by_event):
         yield from _coreference_lines(event, ids_by_event[event])
 
@@ -88,8 +88,9 @@ def _coreference_lines(event: str, mention_ids: Sequence[str]) -> Iterator[str]:
 def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -> str:
     """Return the line of the nugget file for a mention of an event.
 
-    Its columns are run, document, id of the mention in the document (such as E1), offsets, text, type of the event and
-    realis: `run1 D1 E1 3,2 "met" Contact_Meet Actual`, without the quotes and with tabs between the columns.
+    The tab-separated columns are the run, the document, the id of the mention in the document (such as E1), the
+    offsets, the text (without quotes), the type of the event and the realis: `run1 D1 E1 3,2 "met" Contact_Meet
+    Actual`.
     """
     parts_of_type = (mention.subject.type or "").split(".")
     event_type = "_".join([_capitalize_first(part) for part in parts_of_type])
@@ -99,10 +100,10 @@ def _nugget_line(run_id: str, docid: str, mention_id: str, mention: Assertion) -
 
 
 def _nugget_offsets(span: Span | None) -> str:
-    """Return the offsets of a mention as the nugget file has them: "3,2" for D1:3-5, and "0,0" without a span.
+    """Return the offsets of a mention for the nugget file: "3,2" for D1:3-5, or "0,0" if the mention has no span.
 
-    The second number should be the end, 5. The reference program writes start + (start - end + 1) instead, here
-    3 + (3 - 5 + 1), and its outputs are reproduced.
+    The second number should be the end, which is 5 here. To reproduce the output of the reference program, it is start
+    + (start - end + 1) instead, in this case 3 + (3 - 5 + 1).
     """
     if span is None:
         return "0,0"
@@ -122,11 +123,11 @@ def _capitalize_first(text: str) -> str:
 def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of event arguments, such as the attacker of an attack: folder, name and content of each file.
 
-    Each document has a file of its arguments (folder "arguments"), and one that groups them by event ("linking"). A
-    last file lists the groups of each event in all documents ("corpusLinking").
+    For each document, there is a file of its arguments (in the folder "arguments") and a file that groups them by event
+    (in "linking"). One last file lists the groups of each event in all documents (in "corpusLinking").
     """
     mentions = _MentionsOfFillers(kb)
-    # The arguments of an event in one document are a group. These are the ids of each event's groups.
+    # The arguments of an event in one document form a group. This maps each event to the ids of its groups.
     groups_by_event: dict[str, list[str]] = defaultdict(list)
     for docid, arguments in _arguments_by_document(kb).items():
         numbered_arguments = _number_arguments(kb.run_id, docid, arguments)
@@ -142,7 +143,7 @@ def argument_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
 
 
 def _id_of_group(run_id: str, event: str, docid: str) -> str:
-    """Return the id of the arguments of an event in a document: "D1-run1:Event_1.D1" for the event ":Event_1"."""
+    """Return the id of an event's group of arguments in a document: "D1-run1:Event_1.D1" for the event ":Event_1"."""
     name_in_linking_file = f"{run_id}{event}.{docid}"
     return f"{docid}-{name_in_linking_file}"
 
@@ -174,7 +175,7 @@ def _ids_by_event(arguments: Iterable[_EventArgument]) -> dict[str, list[str]]:
 
 
 def _arguments_by_document(kb: KnowledgeBase) -> dict[str, list[Assertion]]:
-    """Return the arguments of events by document. These are the assertions about events except mentions and types.
+    """Return the arguments of events (all assertions about events except mentions and types) by document.
 
     Omitted assertions are left out.
     """
@@ -190,10 +191,10 @@ def _arguments_by_document(kb: KnowledgeBase) -> dict[str, list[Assertion]]:
 
 
 class _MentionsOfFillers:
-    """The mentions that give the fillers of events their names; a filler is the object of an argument of an event.
+    """The mentions that name the fillers of events. A filler is the object of an argument of an event.
 
-    A canonical mention is the name of a node in a document; a normalized mention is a standard form, such as a date in
-    figures. Of several canonical mentions the last one is taken, of several normalized mentions the first one.
+    A canonical mention is the name of a node in a document. A normalized mention is a standard form, such as a date in
+    figures. If there are several, the last canonical mention and the first normalized mention are used.
     """
 
     def __init__(self, kb: KnowledgeBase) -> None:
@@ -211,8 +212,9 @@ class _MentionsOfFillers:
     def text_and_place(self, filler: str, docid: str) -> tuple[str, str]:
         """Return the text of a node, such as ":Entity_1", in a document, and the place of this text: "Ann", "3-9".
 
-        The canonical mention of the node in the document has both; without one they are empty. For a string, a
-        normalized text such as a date in figures replaces the text, with or without a canonical mention.
+        Both come from the canonical mention of the node in the document, and are empty if there is no such mention. For
+        a string, the text is replaced by a normalized form (such as a date in figures) if there is one, even without a
+        canonical mention.
         """
         text = ""
         place = ""
@@ -229,8 +231,9 @@ class _MentionsOfFillers:
 def _argument_line(argument: _EventArgument, docid: str, mentions: _MentionsOfFillers) -> str:
     """Return the line of the arguments file for an argument of an event, such as the attacker of an attack.
 
-    Its columns are id, document, type of the event, role, text and place of the filler, the three parts of the
-    provenance, realis and confidence. The filler is the object of the assertion; `mentions` give its text and place.
+    Its columns are the id, the document, the type of the event, the role, the text and place of the filler, the three
+    parts of the provenance, the realis and the confidence. The filler is the object of the assertion, and `mentions`
+    give its text and place.
     """
     assertion = argument.assertion
     text, place = mentions.text_and_place(assertion.object, docid)
@@ -253,9 +256,9 @@ def _argument_line(argument: _EventArgument, docid: str, mentions: _MentionsOfFi
 
 
 def _link_lines(run_id: str, ids_by_event: Mapping[str, list[str]], suffix: str) -> list[str]:
-    """Return a line for each event: its name, such as "run1:Event_1.D1", a tab, and ids with blanks between them.
+    """Return a line for each event: its name, such as "run1:Event_1.D1", a tab, and ids separated by blanks.
 
-    The ids belong to the event's arguments in a document, or to its groups of arguments in all documents. The name
+    The ids are those of the event's arguments in one document, or of its groups of arguments in all documents. The name
     consists of the run id, the event and `suffix`.
     """
     lines = []
@@ -326,7 +329,7 @@ class _MentionsAndSentiments(Struct):
         return self.mention_by_node_and_place.get((node, place))
 
     def sentiments_by_target(self) -> dict[tuple[str, str], list[Assertion]]:
-        """Return the sentiments by their target, a node and its place in the document: (":Entity_1", "D1:3-9").
+        """Return the sentiments by target, which is a node and its place in the document: (":Entity_1", "D1:3-9").
 
         The target is the entity that is liked or disliked. Its place is the justification of the sentiment. A sentiment
         is left out if the node has no mention at this place.
@@ -342,8 +345,8 @@ class _MentionsAndSentiments(Struct):
 def sentiment_files(kb: KnowledgeBase) -> Iterator[FolderFile]:
     """Yield the files of the sentiments: folder, name and content of each file.
 
-    Each document with mentions has a file of its entities (folder "predicted-ere") and a file of its sentiments
-    ("predicted-best").
+    For each document with mentions, there is a file of its entities (in the folder "predicted-ere") and a file of its
+    sentiments (in "predicted-best").
     """
     statements_by_docid: dict[str, _MentionsAndSentiments] = defaultdict(_MentionsAndSentiments)
     for assertion in kb.assertions:
@@ -448,7 +451,7 @@ def tac_text(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Yield the text of a validated knowledge base, node by node.
 
     Only assertions whose predicates have one of the `labels` are written. The predicates of the evaluation have the
-    label TAC; predicates of a user have the label in the name of their file, such as SPORTS.
+    label TAC. The label of a user's predicates, such as SPORTS, is part of the name of their file.
     """
     yield f"{kb.first_line}\n\n"
     for assertions in kb.assertions_by_node():
@@ -458,8 +461,9 @@ def tac_text(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
 def tac_lines(assertions: Iterable[Assertion], labels: Collection[str]) -> list[str]:
     """Return the lines of assertions in a validated knowledge base: `:Entity_1 per:children :Entity_2 D1:6-21 0.5`.
 
-    There are tabs between the columns. Omitted assertions are left out, and so are those whose predicates have none of
-    the `labels`. A label is TAC (for predicates of the evaluation), or that of a file of predicates, such as SPORTS.
+    The columns are separated by tabs. Omitted assertions are left out, and so are assertions whose predicates have none
+    of the `labels`. A label is either TAC (for predicates of the evaluation) or the label of a file of predicates, such
+    as SPORTS.
     """
     lines = []
     for assertion in assertions:
@@ -510,7 +514,7 @@ class _LinkedEntities:
     """
 
     def __init__(self, link_kb: str) -> None:
-        """Make an empty collection; only links to the knowledge base with the name `link_kb` count."""
+        """Make an empty collection. Only links to the knowledge base named `link_kb` are counted."""
         self.mentions: list[Assertion] = []
         self.type_by_node: dict[str, str] = {}
         self._link_kb = link_kb
@@ -605,7 +609,7 @@ def _sort_by_key(counts: Mapping[str, int]) -> dict[str, int]:
 def _count_assertions(assertions: Sequence[Assertion]) -> dict[str, dict[str, int]] | UnsetType:
     """Return the numbers of assertions by the type of their subject ("domain") and by predicate ("predicate").
 
-    "domain" also has the number of all assertions, as the type "ALL". Return UNSET if there are no assertions.
+    "domain" also has the total number of assertions, under the type "ALL". Return UNSET if there are no assertions.
     """
     if not assertions:
         return UNSET
@@ -650,7 +654,7 @@ def _lines_of_assertion_counts(
 
 
 def _lines_of_counts(title: str, counts: Mapping[str, int] | UnsetType) -> Iterator[str]:
-    """Yield a line for each count, after the title of these counts: `ENTITY per 12` with tabs.
+    """Yield a tab-separated line for each count, starting with the title of the counts: `ENTITY per 12`.
 
     Nothing is yielded if `counts` is UNSET.
     """
@@ -668,8 +672,8 @@ JSON_OPTION: Final = OwnOption(
 def differences(kb: KnowledgeBase, labels: Collection[str]) -> Iterator[str]:
     """Yield the lines of a diff between a knowledge base file and its validated form.
 
-    Each line of the file is compared with the lines that are written for it, including lines of inferred assertions.
-    Only predicates with one of the `labels`, such as TAC, are written.
+    Each line of the file is compared with the lines written for it, including the lines of inferred assertions. Only
+    predicates with one of the `labels`, such as TAC, are written.
     """
     written_lines_by_number: dict[int, list[str]] = defaultdict(list)
     written_lines_by_number[1].append(kb.first_line)  # the run id, which is written unchanged
@@ -702,8 +706,8 @@ class KbOutputs(Record):
     def write(self, kb: KnowledgeBase) -> None:
         """Write a knowledge base in all formats.
 
-        The folder of the outputs is made if it does not exist. Raises OutputError if one output cannot be written;
-        nothing of that output remains.
+        The folder of the outputs is created if it does not exist. Raises OutputError if an output cannot be written; no
+        part of that output remains.
         """
         if self.paths and not os.path.isdir(self.folder):
             _make_folder(self.folder)
@@ -730,7 +734,7 @@ def _make_folder(folder: str) -> None:
         os.mkdir(folder)
     except OSError as error:
         raise OutputError(f"Could not create directory {folder}: {reason_of(error)}") from None
-    note_new_folder(folder)  # so that it is removed again if its files do not appear
+    note_new_folder(folder)  # so that it is removed again if no files are written to it
 
 
 def output_folder(option: str | None, kb_file: str) -> str:

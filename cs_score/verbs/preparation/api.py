@@ -32,10 +32,10 @@ class ValidatedRun(Shown):
     _main_table = "problems"
 
     def __init__(self, text: str | None, problems: RecordingLog, remarks: tuple[str, ...], inputs: list[str]) -> None:
-        """Make the record of a checked run from its corrected text, which is None if the run has errors.
+        """Make the record of a checked run. `text` is the corrected run, or None if the run has errors.
 
-        The check has reported the `problems` and made the `remarks`. `inputs` are the names of all files that were
-        read; `write` refuses to overwrite them.
+        `problems` and `remarks` are the results of the check. `inputs` are the names of all files that were read, which
+        `write` refuses to overwrite.
         """
         self._text = text
         self._problems = problems
@@ -68,10 +68,10 @@ class ValidatedRun(Shown):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the validated run; the file appears whole or not at all.
 
-        Raises UsageError if the run has errors or the file is an input, OutputError if the file cannot be written.
+        Raises UsageError if the run has errors or the file is an input, and OutputError if the file cannot be written.
         """
         text = self.text  # raises UsageError if the run has errors
-        name_in_messages = "path"  # that of the argument
+        name_in_messages = "path"  # the name of the argument
         output = PlannedOutput(name_in_messages, path=os.fspath(path), existing=Existing.REPLACED)
         OutputPlan(self._inputs, [output]).check()
         write_whole(path, utf8_blocks([text]))
@@ -103,17 +103,17 @@ def validate_run(
     depth: str = "",
     allow_comments: bool = False,
 ) -> ValidatedRun:
-    """Check a run before it is submitted or scored, and correct its lines if that is possible.
+    """Check a run before it is submitted or scored, and correct its lines where possible.
 
-    `run` is a file, a folder or several of them; `queries` are the files of the queries that it answers. With `expand`,
-    such as `ISLE26`, each entry point of a query becomes a query, whose id begins with this text. `justifications`
-    limits the justifications of a node: `1:3` keeps one from each document, and three in all. `documents` is a file
-    that lists the documents of the task. `depth` is the pooling depth: `A:10` keeps the best ten nodes of the run,
-    `B:10` the best ten of each query. With `allow_comments` comments at the ends of lines are cut off. The result has
-    no text if the run has errors.
+    `run` is a file, a folder or several of them, and `queries` are the files of the queries that it answers. If
+    `expand` is given, such as `ISLE26`, each entry point of a query becomes a query of its own, and the ids of these
+    queries begin with the given text. `justifications` limits the justifications of a node: `1:3` keeps one from each
+    document, and three in all. `documents` is a file that lists the documents of the task. `depth` is the pooling
+    depth: `A:10` keeps the best ten nodes of the run, and `B:10` the best ten nodes of each query. If `allow_comments`
+    is true, comments at the ends of lines are removed. The result has no text if the run has errors.
 
-    Raises UsageError for impossible arguments, InputError for files that cannot be read and for lines that answer no
-    query.
+    Raises UsageError for impossible arguments, and InputError for files that cannot be read and for lines that answer
+    no query.
     """
     files, query_files = _files_of_run_and_queries(run, queries)
     limits = RunLimits(arguments.read_limits(justifications), Depth.parse(depth))
@@ -124,7 +124,7 @@ def validate_run(
     checked_run = check_run(
         repeatable_files, loaded_queries, limits, problems, document_list, allow_comments=allow_comments
     )
-    validated_text = checked_run.validated_text()  # from now on all problems of the run are in the log
+    validated_text = checked_run.validated_text()  # after this, all problems of the run are in the log
     text = None if problems.has_errors else "".join(validated_text.pieces)
     inputs = [name_of(file) for file in (*files, *query_files)]
     return ValidatedRun(text, problems, _remarks_on(validated_text), inputs)
@@ -140,14 +140,14 @@ def _files_of_run_and_queries(run: Files, queries: Files) -> tuple[list[Input], 
 
 
 def _lengths_of(document_list: DocumentList | None) -> dict[str, float] | None:
-    """Return the lengths of the listed documents in characters, by their ids; None if there is no list."""
+    """Return the lengths of the listed documents in characters, by document id, or None if there is no list."""
     return None if document_list is None else document_list.length_by_docid
 
 
 def _read_documents(documents: str | os.PathLike[str] | None) -> DocumentList | None:
-    """Return the documents of the task, read from the file with their list; None if no file is given.
+    """Return the documents of the task, read from the file that lists them, or None if no file is given.
 
-    Justifications may name these documents only. Raises InputError if the file cannot be read.
+    Justifications may only name these documents. Raises InputError if the file cannot be read.
     """
     list_file = path_of(documents, "documents")
     return None if list_file is None else read_document_list(list_file)

@@ -79,14 +79,14 @@ MOST_LISTED_QUERIES: Final = 5
 def write_difference(diff: Iterable[str], *, has_colours: bool = False) -> None:
     """Print the lines of a unified diff on standard output.
 
-    On a terminal, control characters are escaped. If `has_colours` is true, added and removed lines are coloured there.
-    A file gets the lines unchanged, so that programs such as `patch` can apply the diff.
+    On a terminal, control characters are escaped, and added and removed lines are coloured if `has_colours` is true. In
+    a file, the lines are unchanged, so that programs such as `patch` can apply the diff.
     """
     if sys.stdout.isatty():
         diff = (terminal_safe(text) for text in diff)
     if has_colours and terminal.can_show_colours(sys.stdout):
         diff = (terminal.with_coloured_changes(text) for text in diff)
-    # What had to be escaped is escaped; the codes of the colours must not be.
+    # Control characters are escaped by now; the colour codes must not be.
     STDOUT.write_unescaped(utf8_blocks(diff))
 
 
@@ -140,10 +140,10 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
 
     A run with errors is not written.
     """
-    run_file = command_line.positional_words[1]  # after the file of queries, which the session reads
+    run_file = command_line.positional_words[1]  # follows the query file, which the session reads
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([run_file], depth=command_line.text("-depth", ""))
-    validated_text = checked_run.validated_text()  # from now on all problems of the run are in the log
+    validated_text = checked_run.validated_text()  # after this, all problems of the run are in the log
     _remark_on_run(checked_run, validated_text, session)
     session.report_problems()
     if not session.has_errors:
@@ -152,14 +152,14 @@ def validate_run(command_line: CommandLine, session: Session) -> int:
             _write_run(validated_text, destination, session)
         if "--diff" in command_line:
             write_difference(differences(checked_run), has_colours=True)
-    # The exit status keeps both alive: the process ends without time spent on freeing them.
+    # The exit status keeps both alive, so that the process ends without spending time on freeing them.
     return session.end_report((checked_run, validated_text))
 
 
 def _remark_on_run(checked_run: CheckedRun, validated_text: ValidatedText, session: Session) -> None:
-    """Print remarks on a run that was checked: on its lines, its node ids, and the queries that are left out.
+    """Print remarks on a checked run: on its lines, its node ids, and the queries that were left out.
 
-    `checked_run` has the lines of the run as they were read, `validated_text` the lines to write.
+    `checked_run` has the lines of the run as they were read, and `validated_text` has the lines to be written.
     """
     session.remark(*validated_text.remarks)
     remark_on_node_ids = checked_run.remark_on_node_ids()
@@ -181,7 +181,7 @@ def _remark_on_dropped_queries(queries: Sequence[str]) -> str:
 
 
 def _write_run(validated_text: ValidatedText, destination: Destination, session: Session) -> None:
-    """Write a validated run. Prints a remark if its first line would keep the scorer from reading it.
+    """Write a validated run, and print a remark if its first line would keep the scorer from reading it.
 
     Raises OutputError if writing fails.
     """
@@ -207,7 +207,7 @@ def _begins_like_run(text: str) -> bool:
 def _outputs_of_validate_queries(command_line: CommandLine) -> Iterator[PlannedOutput]:
     """Yield the files for the validated queries and for the index of expanded queries.
 
-    The queries go to a file even if it is called `stdout`; an index with this name is printed instead.
+    The queries are always written to a file, even one called `stdout`. An index with this name is printed instead.
     """
     yield from file_named(command_line.positional_words[1]).planned("OUTPUTFILE", Existing.REFUSED)
     index_file = command_line.get("-index_file")
@@ -260,7 +260,7 @@ def _remark_on_queries(loaded_queries: QueryFiles, file_name: str, options: Quer
 
 
 def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
-    """Write the index of expanded queries. Each line has the id of an expanded query and the id of its original query.
+    """Write the index of expanded queries: on each line, the ids of an expanded query and of its original query.
 
     Nothing is written if `file` is None. Raises OutputError if writing fails.
     """
@@ -271,10 +271,11 @@ def _write_index(index: Iterable[tuple[str, str]], file: str | None) -> None:
 
 
 def _query_options(command_line: CommandLine) -> QueryOptions:
-    """Return the options of a command line for changes of queries. Raises UsageError for an unknown value.
+    """Return the command-line options for changing queries. Raises UsageError for an unknown value.
 
-    -types names the action for a query with slots of different entity types, such as a person and a company. -subtypes
-    names the action for a query with slots of different kinds of places, such as a city and a country.
+    The option -types names the action for queries whose slots have different entity types, such as a person and a
+    company. The option -subtypes names the action for queries whose slots have different kinds of places, such as a
+    city and a country.
     """
     languages = command_line.text("-languages")
     return QueryOptions(
@@ -334,8 +335,8 @@ def generate_queries(command_line: CommandLine, session: Session) -> int:
     The first round asks for the first slot of each query; the second round asks about the answers of the run.
     """
     session.send_report_to(command_line.text("-error_file"))
-    # Nothing is checked against the documents. Their list, the file of -docs, is read only because an unreadable one is
-    # an error in the reference program.
+    # Nothing is checked against the documents. The list of documents (-docs) is read only because the reference program
+    # reports an error if it cannot be read.
     session.read_documents()
     queries = session.read_queries()
     limits = RunLimits(JustificationLimits.parse(command_line.text("-justifications")))
@@ -348,16 +349,16 @@ def generate_queries(command_line: CommandLine, session: Session) -> int:
 
 
 def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: RunLimits, session: Session) -> int:
-    """Check the run of a command line, and write the queries about its answers. Return the exit status.
+    """Check the run named on the command line, and write the queries about its answers. Return the exit status.
 
-    If the run has errors, only the error report is written. Raises InputError if a file is wrong, and OutputError if
+    If the run has errors, only the error report is written. Raises InputError if a file is invalid, and OutputError if
     writing fails.
     """
     _query_file, output_file, run_file = command_line.positional_words
     check_exists(run_file)
     checked_run = check_run([run_file], queries, limits, session.problems)
     responses = checked_run.loading.links.responses
-    # Only with -valid the names from the run are escaped, so that the query file is valid XML.
+    # Names from the run are escaped only with -valid, which makes the query file valid XML.
     queries_about_answers = queries_of_second_round(responses, is_xml="-valid" in command_line)
     text = query_file_text(queries_about_answers)
     session.report_problems()
@@ -369,8 +370,8 @@ def _write_second_round(command_line: CommandLine, queries: QueryFiles, limits: 
 def _write_first_round(queries: QuerySet, destination: Destination, session: Session, *, has_error_file: bool) -> int:
     """Write the queries of the first round and the error report, and return the exit status 0.
 
-    With `has_error_file` the report is empty, because the reference program leaves the error file empty in this round.
-    Raises OutputError if writing fails.
+    If `has_error_file` is true, the report is empty, because the reference program leaves the error file empty in this
+    round. Raises OutputError if writing fails.
     """
     text = query_file_text(queries_of_first_round(queries.by_id.values()))
     destination.write(utf8_blocks([text]))
@@ -405,9 +406,9 @@ PACKAGE_OUTPUT: Final = Program(
 def package_output(command_line: CommandLine, session: Session) -> int:
     """Write the answers to both rounds as one run. Return the exit status.
 
-    Answers with different run ids are an error.
+    It is an error if the answers have different run ids.
     """
-    # The session reads the query file, which is the first word.
+    # The first word is the query file, which the session reads.
     _query_file, first_round_file, second_round_file, output_file = command_line.positional_words
     session.send_report_to(command_line.text("-error_file"))
     checked_run = session.check_runs([first_round_file, second_round_file])
@@ -466,7 +467,7 @@ VALIDATE_ASSESSMENTS: Final = Program(
 @VALIDATE_ASSESSMENTS.as_command
 def validate_assessments(command_line: CommandLine, session: Session) -> int:
     """Check assessments, and write a file with the assessments of each language. Return the exit status."""
-    file = command_line.positional_words[1]  # after the file of queries, which the session reads
+    file = command_line.positional_words[1]  # follows the query file, which the session reads
     session.send_report_to(command_line.text("-error_file"))
     _check_languages(command_line.text("-languages"))
     if "--all-problems" in command_line:
@@ -512,11 +513,11 @@ def _check_languages(text: str) -> None:
 def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_language: dict[str, Destination]) -> None:
     """Write each assessment to the destination of its language.
 
-    If the destinations are one and the same stream, all assessments are written to it in their order. An assessment is
+    If all destinations are the same stream, the assessments are written to it in their original order. An assessment is
     a pair of its language and its line: `("ENGLISH", "CSSF15_ENG_01\t...")`. Raises OutputError if writing fails.
     """
     first_destination = destination_by_language[LANGUAGES[0]]
-    if first_destination.stream is not None:  # a stream is the destination of all languages
+    if first_destination.stream is not None:  # then this stream is the destination of all languages
         all_lines = [f"{text}\n" for _, text in assessments]
         first_destination.write(utf8_blocks(all_lines))
         return
@@ -526,10 +527,10 @@ def _write_assessments(assessments: Sequence[tuple[str, str]], destination_by_la
 
 
 def _print_problem_kinds(session: Session, file: str) -> int:
-    """Print each kind of problem for which scoring refuses or leaves out assessments of a file. Return the exit status.
+    """Print each kind of problem for which scoring rejects or skips assessments of a file. Return the exit status.
 
-    The status says failure if scoring would refuse the file. It holds the checked assessments, so that no time is spent
-    on freeing them before the process ends.
+    The exit status indicates failure if scoring would reject the file. It also holds the checked assessments, so that
+    no time is spent on freeing them before the process ends.
     """
     checked_pool = session.check_assessments(file)
     session.remark(*checked_pool.remarks)
@@ -565,8 +566,8 @@ APPLY_K: Final = Program(
 def apply_k(command_line: CommandLine, session: Session) -> int:
     """Write the lines of a run whose documents are among the first K documents of their node. Return 0.
 
-    K is the second number of -justifications. The letter M in its place is read as 0, so that every line is left out
-    (other commands read it as no limit). The lines left out are printed on standard error.
+    K is the second number of -justifications. If the letter M is given instead, it is read as 0, so that every line is
+    left out (in other commands, it means no limit). The lines that are left out are printed on standard error.
     """
     run_file, output_file = command_line.positional_words
     most_documents = documents_per_node(command_line.text("-justifications"))
@@ -576,14 +577,14 @@ def apply_k(command_line: CommandLine, session: Session) -> int:
     kept_texts, discard_messages = _divide_lines(lines, most_documents)
     file_named(output_file).write(utf8_blocks(kept_texts))
     _print_with_escapes("".join(discard_messages))
-    # The status holds the lists, so that no time is spent on freeing them before the process ends.
+    # The exit status holds the lists, so that no time is spent on freeing them before the process ends.
     return StatusWithResults(Status.DONE, (lines, kept_texts, discard_messages))
 
 
 def _divide_lines(lines: Sequence[str], most_documents: int) -> tuple[list[str], list[str]]:
-    """Return the lines of a run that are kept, and messages about the others, each with a line feed.
+    """Return the lines of a run that are kept, and a message about each of the others, all with line feeds.
 
-    Of each node the lines from its first `most_documents` documents are kept. The message about another line is the
+    For each node, the lines from its first `most_documents` documents are kept. The message about any other line is the
     line itself, prefixed with `--discarding: `.
     """
     kept_texts = []
@@ -659,7 +660,8 @@ _SEED_PATTERN: Final = re.compile(r"\d{1,100}", re.ASCII)
 def samples(command_line: CommandLine) -> int:
     """Write bootstrap resamples of LDC queries, drawn with replacement. Return the exit status.
 
-    A line has the number of a resample, then the LDC queries with their SF queries: `1 LDC_ID:SF_ID,SF_ID ...`.
+    Each line has the number of a resample, followed by the LDC queries with their SF queries: `1 LDC_ID:SF_ID,SF_ID
+    ...`.
     """
     seed = _read_seed(command_line)
     destination = Destination(command_line.text("-output_file"))
@@ -675,7 +677,7 @@ def samples(command_line: CommandLine) -> int:
     except CsScoreError as error:
         error_file.write(utf8_blocks([f"{error}\n"]))
         return Status.REFERENCE_FAILURE
-    # Standard error gets the text, a file its bytes.
+    # The text is printed on standard error, but encoded before it is written to a file.
     terminal.write_report(error_file, report, utf8_blocks([report]))
     return Status.DONE
 
@@ -690,18 +692,18 @@ def _read_seed(command_line: CommandLine) -> int:
 
 
 def _check_outputs_of_samples(command_line: CommandLine, destination: Destination, error_file: Destination) -> None:
-    """Raise UsageError or OutputError if the resamples or the error report may not be written to their destinations.
+    """Raise UsageError or OutputError if the destination of the resamples or of the error report is not allowed.
 
-    The words `num_samples` and `queries` are both checked as inputs, because users easily swap them.
+    Both `num_samples` and `queries` are checked as inputs, because users easily swap them.
     """
     outputs = destination.planned("-output_file", Existing.REPLACED)
     outputs += error_file.planned("-error_file", Existing.REFUSED)
-    # The plan is not needed; to make it checks the outputs.
+    # The plan itself is not needed, but making it checks the outputs.
     command_line.plan(outputs, command_line.positional_words)
 
 
 def _read_number(text: str) -> int | None:
-    """Return the number of resamples in a text, without decimals: `1e3` -> 1000, `10.5` -> 10.
+    """Return the number of resamples given in a text, without its decimals: `1e3` -> 1000, `10.5` -> 10.
 
     The result is None if the text is not a number.
     """
@@ -710,12 +712,12 @@ def _read_number(text: str) -> int | None:
 
 
 def _write_samples(number_text: str, queries_file: str, seed: int, destination: Destination) -> str:
-    """Write resamples, and return the text of the error report, which is empty without warnings.
+    """Write resamples, and return the text of the error report, which is empty if there are no warnings.
 
-    A resample draws groups of queries: the slot-filling queries made from the same LDC query. The report warns if
-    `number_text`, the number of resamples, is not a number, so that nothing is written. It also warns if `queries_file`
-    lists no query, so that the resamples are empty. Raises InputError if a file is wrong, and OutputError if writing
-    fails.
+    A resample draws groups of queries; the slot-filling queries made from the same LDC query form a group. The report
+    has a warning if `number_text` (the number of resamples) is not a number, in which case nothing is written. It also
+    has a warning if `queries_file` lists no queries, in which case the resamples are empty. Raises InputError if a file
+    is invalid, and OutputError if writing fails.
     """
     number = _read_number(number_text)
     query_groups = read_groups(queries_file)

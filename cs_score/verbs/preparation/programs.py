@@ -63,13 +63,13 @@ class Program(NamedTuple):
     """Whether the error report is in UTF-8; other programs encode theirs twice, as the Perl programs do."""
 
     def as_command(self, do_work: Work) -> Callable[[str], Command]:
-        """Decorate `do_work`, the function with the work of this program: `@VALIDATE_RUN.as_command`.
+        """Decorate `do_work`, the function that does the work of this program: `@VALIDATE_RUN.as_command`.
 
-        Returns a function that makes the program's command for the task in its argument, such as `coldstart`. The
+        Returns a function that takes a task, such as `coldstart`, and returns the command of the program for it. The
         command is the same for every task.
         """
         options = list(self.options)
-        # Only a program with an error report has this rule.
+        # This rule applies only to programs with an error report.
         if self.rule_for_existing_error_file is not None:
             options.append(Option("-error_file FILE", self.error_file_help, "STDERR"))
             options.extend(select_options("--problems --force"))
@@ -82,9 +82,9 @@ class Program(NamedTuple):
         return decorate(run)
 
     def _run(self, do_work: Work, command_line: CommandLine) -> int:
-        """Check the inputs and outputs of a command line, then do the program's work. Return the exit status.
+        """Check the inputs and outputs of a command line, and do the program's work. Return the exit status.
 
-        Errors are reported here; none is raised.
+        Errors are reported rather than raised.
         """
         command_name = f"cs-score {self.name}"
         try:
@@ -117,8 +117,8 @@ class Program(NamedTuple):
     def _names_of_inputs(self, command_line: CommandLine, outputs: Iterable[PlannedOutput]) -> list[str]:
         """Return the names of all files that the program reads, including files in folders and in the document list.
 
-        The documents in the list matter only if an output exists already: it could be one of them. Otherwise the list
-        is not read.
+        The document list is read only if an output exists already, because this output could be one of the listed
+        documents.
         """
         inputs: list[str] = []
         for parameter, word in zip(self.parameters, command_line.positional_words):
@@ -145,30 +145,32 @@ def _documents_of(document_list: str) -> list[str]:
 
 
 class Session:
-    """A call of a program such as `validate-run`: it reads the inputs, collects their problems, and writes the error
-    report. The report lists these problems, and ends with a closing line, which has the numbers of errors and warnings.
+    """One call of a program such as `validate-run`. It reads the inputs, collects their problems, and writes the error
+    report. The report lists these problems, and ends with a closing line that states the numbers of errors and
+    warnings.
 
-    A program reads and checks its inputs, calls `report_problems`, writes its results if there is no error, and calls
-    `end_report`.
+    A program reads and checks its inputs, calls `report_problems`, writes its results if there are no errors, and
+    finally calls `end_report`.
     """
 
     def __init__(self, command_name: str, command_line: CommandLine, *, encodes_report_once: bool) -> None:
-        """Start a call with an empty log of problems; messages begin with `command_name`.
+        """Start a call with an empty log of problems. Messages begin with `command_name`.
 
-        With `encodes_report_once` the error report is in UTF-8; otherwise it is encoded to UTF-8 twice, as the
-        reference program does.
+        If `encodes_report_once` is true, the error report is in UTF-8. Otherwise, it is encoded to UTF-8 twice, as in
+        the reference program.
         """
         self._command_name = command_name
         self._command_line = command_line
         self._encodes_report_once = encodes_report_once
         self._problems_output = command_line.get("--problems")
         self.problems = ProblemLog() if self._problems_output is None else RecordingLog()
-        # Where the error report goes. A stream gets its parts one by one, a file gets the whole report at the end.
+        # The destination of the error report. Its parts are written to a stream one by one, but to a file all at once
+        # at the end.
         self._report_destination = Destination("stderr")
-        # Where announcements and the closing line go, if not to the error report.
+        # The destination of announcements and the closing line, if they are not part of the error report.
         self._closing_line_destination: Destination | None = None
-        # Announcements are warnings above the error report, such as that a file was not validated. They are kept here
-        # for a report that is a file.
+        # Announcements are warnings above the error report, for example that a file was not validated. They are kept
+        # here if the report is written to a file.
         self._announcements = ""
         self._report_pieces: list[str] = []
         self._is_report_printed = False
@@ -197,8 +199,8 @@ class Session:
         """Read files as one run with answers to the queries, and return it after all checks.
 
         `justifications` limits the number of justifications; the default is the value of -justifications. `depth` is
-        the value of -depth: `B:5` keeps the best five nodes of each query, an empty text all nodes. Raises InputError
-        if a file cannot be read.
+        the value of -depth: `B:5` keeps the best five nodes of each query, and an empty string keeps all nodes. Raises
+        InputError if a file cannot be read.
         """
         documents = self.read_documents()
         depth_limit = Depth.parse(depth)
@@ -233,8 +235,9 @@ class Session:
     def send_report_to(self, destination_text: str, *, keeps_stdout_short: bool = False) -> None:
         """Set the destination of the error report: a path, `stdout` or `stderr`, usually the value of -error_file.
 
-        Until this call the report goes to standard error. With `keeps_stdout_short`, standard output gets only
-        announcements (lines above the report) and the closing line, while the report goes to standard error.
+        Until this method is called, the report goes to standard error. If `keeps_stdout_short` is true, only
+        announcements (lines above the report) and the closing line go to standard output, and the report goes to
+        standard error.
         """
         self._report_destination = Destination.of_report(destination_text)
         if keeps_stdout_short and self._report_destination.stream == "stdout":
@@ -242,9 +245,9 @@ class Session:
             self._report_destination = Destination("stderr")
 
     def announce(self, text: str) -> None:
-        """Add a line above the error report. It is printed now, or kept for the report if that is a file."""
+        """Add a line above the error report. It is printed at once, or kept if the report is written to a file."""
         self._announcements += f"{text}\n"
-        if self._closing_line_destination is not None:  # announcements go where the closing line goes
+        if self._closing_line_destination is not None:  # announcements have the same destination as the closing line
             write_text("stdout", f"{text}\n")
         elif self._report_destination.stream is not None:
             write_text(self._report_destination.stream, f"{text}\n")
@@ -261,13 +264,13 @@ class Session:
 
     @property
     def has_errors(self) -> bool:
-        """Whether `report_problems` has reported an error; most programs write no results then."""
+        """Whether `report_problems` has reported an error. In this case, most programs write no results."""
         return self._error_count > 0
 
     def report_problems(self) -> None:
-        """Make the report of the problems that were found. A stream gets it now, a file gets it from `end_report`.
+        """Report the problems found. A stream gets the report at once; `end_report` writes it to a file.
 
-        Problems that are found later, while results are written, are not reported.
+        Problems that are found later, while results are being written, are not reported.
         """
         self._error_count = self.problems.count(Severity.ERROR)
         self._warning_count = self.problems.count(Severity.WARNING)
@@ -287,35 +290,35 @@ class Session:
         return StatusWithResults(status, results)
 
     def _write_closing_line(self, closing: str) -> None:
-        """Write the closing line with the numbers of problems, and before it the report if that goes to a file."""
+        """Write the closing line with the numbers of problems. If the report goes to a file, write it first."""
         if self.has_errors and self._report_destination.stream == "stderr":
-            # The report was printed, or left out because of --quiet. The closing line is printed even then, with the
-            # name of the command.
+            # The report has been printed, or suppressed by --quiet. In either case, the closing line is printed, with
+            # the name of the command.
             beginning = f"{self._command_name}: " if terminal.is_quiet() else ""
             write_text("stderr", f"{beginning}{closing}")
         elif self._closing_line_destination is not None:
-            # Standard output gets only announcements and this line, because the command has asked for that.
+            # At the request of the command, standard output gets only announcements and this line.
             self._closing_line_destination.write(utf8_blocks((closing,)))
         elif self._is_report_printed:
-            # The report goes to a stream: only its last line is missing.
+            # The report has gone to a stream, and only its last line is missing.
             self._write_report([closing])
         else:
-            # The report goes to a file, which is written as a whole.
+            # The report goes to a file, which is written all at once.
             self._write_report([self._announcements, *self._report_pieces, closing])
 
     def write_whole_report(self, report: str) -> None:
-        """Write `report` as the error report, and then the file of --problems.
+        """Write `report` as the error report, then write the file of --problems.
 
         Programs without a closing line call this instead of `report_problems` and `end_report`.
         """
-        if self._report_destination.stream is not None:  # then announcements were printed when they were made
+        if self._report_destination.stream is not None:  # announcements have been printed already
             self._write_report([report])
         else:
             self._write_report([self._announcements, report])
         self._write_problems()
 
     def give_up(self, error: CsScoreError) -> int:
-        """Report the problems that were found, the fatal ones, and the error that ended the program.
+        """Report the problems found, any fatal problems, and the error that ended the program.
 
         Return the exit status.
         """
@@ -326,7 +329,7 @@ class Session:
         self.remark(*error.remarks)
         self._write_report_with_error(report, f"{self._command_name}: {error}\n")
         self._log_error(error)
-        # Where an output could not be written, the file of --problems does not appear either.
+        # If an output could not be written, the file of --problems is not written either.
         if not isinstance(error, OutputError):
             with contextlib.suppress(OutputError):
                 self._write_problems()

@@ -30,7 +30,7 @@ class AggregatePage(PageMaker):
         )
 
     def _scores_section(self, first_score: MeasuredScore) -> Section:
-        """Return the section of all scores with the limits of their intervals; the first one is in large figures."""
+        """Return the section with all scores and the limits of their intervals. The first score is in large figures."""
         first_fact = PageFact(first_score.measure, _value(first_score), _limits(first_score))
         large_figures = Facts([first_fact], is_main=True)
         return Section("scores", "Scores", [large_figures, *tables_of_document(SCORES, self.document, is_small=True)])

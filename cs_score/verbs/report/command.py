@@ -56,7 +56,7 @@ _RESULT_SECTION: Final = (
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how `report` is called for Cold Start runs: the names of its options, its formats, files and example."""
+    """Return how to call `report` for Cold Start runs: its options, formats, files and an example."""
     return VerbUsage(
         options=f"--compare --aggregate-only {ANALYSIS_OPTIONS_OF_RUNS} {OPTIONS_OF_SIDE_B} --force",
         formats="html text json tsv",
@@ -84,10 +84,10 @@ REPORT_VERB: Final = Verb(
 
 @REPORT_VERB.command
 def report(task_name: str, command_line: CommandLine) -> int:
-    """Print an HTML page of one run, of the difference of two runs, or of a document. Return the exit status.
+    """Print an HTML page about one run, the difference of two runs, or a document. Return the exit status.
 
-    In other formats the output is that of the commands analyze and diff. Raises UsageError for wrong options, and
-    InputError for wrong files.
+    In other formats, the output is the same as that of the commands analyze and diff. Raises UsageError for invalid
+    options, and InputError for invalid files.
     """
     if command_line.format == "html":
         _check_page(command_line)
@@ -104,11 +104,11 @@ def report(task_name: str, command_line: CommandLine) -> int:
 def _check_page(command_line: CommandLine) -> None:
     """Raise UsageError if -o does not name a file for the page, and MissingExtraError if pages cannot be made.
 
-    So both are reported before anything is scored.
+    With this check, both errors are reported before anything is scored.
     """
     if "--output" not in command_line:
         raise UsageError("-o PATH must be given for a page")
-    page_template()  # raises MissingExtraError; the template itself is used later
+    page_template()  # may raise MissingExtraError; the template itself is used later
 
 
 def _names_only_document(command_line: CommandLine) -> bool:
@@ -120,8 +120,8 @@ def _names_only_document(command_line: CommandLine) -> bool:
 def _report_analysis(task: Task, command_line: CommandLine) -> int:
     """Score a run, or predictions, and print the page of the analysis. Return the exit status.
 
-    In other formats the output is that of the command analyze. Raises UsageError for wrong options, and InputError for
-    wrong files.
+    In other formats, the output is the same as that of the command analyze. Raises UsageError for invalid options, and
+    InputError for invalid files.
     """
     analysis = _analyze(task, command_line)
     if command_line.format != "html":
@@ -131,24 +131,24 @@ def _report_analysis(task: Task, command_line: CommandLine) -> int:
 
 
 def _analyze(task: Task, command_line: CommandLine) -> Any:
-    """Return the analysis of the run or predictions that a command line names, with what each mistake costs.
+    """Return the analysis of the run or predictions named on a command line, with the cost of each mistake.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    Raises UsageError for invalid options, and InputError for invalid files.
     """
-    # Any other option of `report` is one for pages of two runs.
+    # All other options of `report` are for pages about two runs.
     _refuse_other_options(command_line, _options_of_analyses(task.name), reason="is for --compare")
-    # The command analyze may not be installed; then this raises UsageError.
+    # This raises UsageError if the command analyze is not installed.
     analyze_inputs = load_from_command_package("analyze", "command:analyze_inputs", needed_by="report")
     inputs = find_inputs(task.name, command_line)
-    # `analyze` cuts the analysis to one screen, a page has all of it.
+    # While `analyze` limits the analysis to one screen, a page has all of it.
     return analyze_inputs(task, command_line, inputs, is_whole=True)
 
 
 def _report_difference(task: Task, command_line: CommandLine) -> int:
     """Score two runs or systems, and print the page of their difference. Return the exit status.
 
-    In other formats the output is that of the command diff. Raises UsageError for wrong options, and InputError for
-    wrong files.
+    In other formats, the output is the same as that of the command diff. Raises UsageError for invalid options, and
+    InputError for invalid files.
     """
     difference = _compute_difference(task, command_line)
     if command_line.format != "html":
@@ -157,12 +157,12 @@ def _report_difference(task: Task, command_line: CommandLine) -> int:
 
 
 def _compute_difference(task: Task, command_line: CommandLine) -> Any:
-    """Return the difference of the two runs or systems that a command line names.
+    """Return the difference of the two runs or systems named on a command line.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    Raises UsageError for invalid options, and InputError for invalid files.
     """
     _refuse_other_options(command_line, _options_of_differences(task.name), reason="is not for --compare")
-    # The command diff may not be installed; then this raises UsageError.
+    # This raises UsageError if the command diff is not installed.
     compute_difference = load_from_command_package("diff", "command:compute_difference", needed_by="report --compare")
     return compute_difference(task, command_line)
 
@@ -200,9 +200,9 @@ def _report_aggregate(task_name: str, command_line: CommandLine) -> int:
 def score_aggregate(task_name: str, command_line: CommandLine) -> Aggregate:
     """Score the inputs of a command line, and return the summary that participants of a closed evaluation may see.
 
-    Raises UsageError, and InputError if the run cannot be scored.
+    Raises UsageError for an invalid command line, and InputError if the run cannot be scored.
     """
-    # All faults of the command line are reported before anything is scored.
+    # All errors in the command line are reported before anything is scored.
     task = task_named(task_name)
     measure = task.measure_of(command_line.get("--measure"))
     resampling = read_resampling_with_defaults(command_line)
@@ -211,7 +211,7 @@ def score_aggregate(task_name: str, command_line: CommandLine) -> Aggregate:
     result: Any = inputs.score_single()
     if task_name == COLD_START:
         return aggregate.aggregate_of_run(result, measure, resampling)
-    # A run knows its headline measure itself; that of predictions is recorded with their result.
+    # A run knows its headline measure. For predictions, the headline measure is recorded with their result.
     headline_measure = result.origin.measure
     return aggregate.aggregate_of_predictions(result, measure or headline_measure, resampling)
 
@@ -292,7 +292,7 @@ _CHARTS: Final = (
 def plot(command_line: CommandLine) -> int:
     """Print a chart of a JSON document as SVG. Return the exit status.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    Raises UsageError for invalid options, and InputError for invalid files.
     """
     kind, file = command_line.positional_words
     document = read_document(file)

@@ -149,14 +149,14 @@ def power(
     sd: float | None = None,
     units: int | None = None,
 ) -> Power:
-    """Return the difference of two systems that a paired test detects, and how many units a `difference` needs.
+    """Return the difference between two systems that a paired test detects, and the units that a `difference` needs.
 
     `comparison` is the result of `compare`, or the file of its JSON. `measure` is one of its measures; the default is
-    the one that ranks leaderboards. Without a comparison `sd` is the standard deviation of the differences of the
-    units, and `units` is the number of units. `alpha` is the level of the two-sided test, and `power` the probability
-    with which the difference should be detected. Both are between 0 and 1.
+    the measure that ranks leaderboards. If there is no comparison, `sd` is the standard deviation of the differences
+    between units, and `units` is the number of units. `alpha` is the level of the two-sided test, and `power` is the
+    probability with which the test should detect the difference. Both are between 0 and 1.
 
-    Raises UsageError for impossible arguments, InputError for a comparison from which no test can be planned.
+    Raises UsageError for impossible arguments, and InputError for a comparison from which no test can be planned.
     """
     goal = planning.DetectionGoal(difference=difference, alpha=alpha, power=power)
     has_comparison = comparison is not None
@@ -217,16 +217,17 @@ def pool_bias(
 def sampled_pool(
     runs: Results, inclusion: Input, *, second_assessments: Input | None = None, confidence: float = 95.0
 ) -> SampledPool:
-    """Estimate, from a sample of assessments, which scores runs would have if all of their answers were assessed.
+    """Estimate, from a sample of assessments, the scores that runs would have if all their answers were assessed.
 
-    `runs` has results by name, of Cold Start runs or of `pool`. `inclusion` is a table of the probabilities with which
-    answers were assessed, as `cs-score score --inclusion` takes it. `confidence` is that of the limits, a percentage.
-    For judged answers `second_assessments` is a file with the labels of the sample, which correct those of the results.
+    `runs` maps names to results, either of Cold Start runs or of `pool`. `inclusion` is a table of the probabilities
+    with which answers were assessed, in the format of `cs-score score --inclusion`. `confidence` is the confidence
+    level of the limits, as a percentage. For judged answers, `second_assessments` is a file with the labels of the
+    sample, which correct the labels of the results.
 
-    Raises UsageError for impossible arguments, InputError for answers of unknown probability and for strata without any
-    assessed answer.
+    Raises UsageError for impossible arguments, and InputError for answers of unknown probability and for strata without
+    any assessed answers.
     """
-    checked_confidence = Resampling(confidence=confidence).confidence  # raises UsageError if it is no percentage
+    checked_confidence = Resampling(confidence=confidence).confidence  # raises UsageError if it is not a percentage
     result_by_name = _require_results("sampled_pool", runs)
     task = task_of("sampled_pool", list(result_by_name.values()))
     if task.name != COLD_START_MODE:
@@ -243,10 +244,11 @@ def _estimate_from_labels(
 ) -> SampledPool:
     """Return the estimates of the scores of judged answers, from a sample of their assessments.
 
-    `inclusion_file` has the probability with which each answer was assessed. The labels in the file
-    `second_assessments`, if there is one, correct the labels of the results.
+    `inclusion_file` has the probability with which each answer was assessed. If `second_assessments` is given, the
+    labels in this file correct the labels of the results.
     """
-    # The scored predictions of each result. A result loaded from JSON has none: the error names this function.
+    # The scored predictions of each result. A result loaded from JSON has none, which is an error that names this
+    # function.
     predictions_by_name = {name: result._require_source("sampled_pool") for name, result in result_by_name.items()}
     any_predictions = next(iter(predictions_by_name.values()))  # all have the same gold standard
     corrections = read_second_assessments(any_predictions, second_assessments)
@@ -270,12 +272,12 @@ def assessors(
 ) -> Assessors:
     """Compare scores and ranks of the same systems under the assessments of two assessors, and their agreement.
 
-    `results` and `second_assessments` have the results of the systems by name, scored with the first and with the
-    second assessor's gold standard. The systems are ranked by `measure`; the default is the one that ranks
+    `results` and `second_assessments` map the names of the systems to their results, scored with the gold standard of
+    the first and of the second assessor. The systems are ranked by `measure`; the default is the measure that ranks
     leaderboards. `bootstrap` is the number of resamples. The other arguments are as in `compare`.
 
-    Raises UsageError for impossible arguments and for other systems, or another order of them, in
-    `second_assessments`. Raises InputError if the units of the systems differ.
+    Raises UsageError for impossible arguments, and if the systems in `second_assessments` differ from those in
+    `results` or are in another order. Raises InputError if the units of the systems differ.
     """
     first_results = _require_results("assessors", results)
     second_results = _require_results("assessors", second_assessments)
@@ -299,21 +301,21 @@ def _assessed_results(
     """
     first_scored = {name: result._result_to_compare() for name, result in first_results.items()}
     second_scored = {name: result._result_to_compare() for name, result in second_results.items()}
-    # All results of an assessor have the same gold standard, so that the judgments are taken from the first result.
+    # All results of an assessor have the same gold standard, so the judgments are taken from the first result.
     first_judgments = _judged_answers(next(iter(first_results.values())))
     second_judgments = _judged_answers(next(iter(second_results.values())))
     if first_judgments is None or second_judgments is None:
         return AssessedResults(first_scored, second_scored)
-    # Labels are shown side by side, except in Cold Start, which compares agreement by slot. A task without labels has
-    # no judgments under either assessor: looking at one is enough.
+    # Labels are shown side by side, except in Cold Start, where agreement is compared by slot. A task without labels
+    # has no judgments under either assessor, so it is enough to look at one of them.
     has_labels = task != COLD_START_MODE and bool(first_judgments)
     return AssessedResults(first_scored, second_scored, first_judgments, second_judgments, has_labels=has_labels)
 
 
 def _judged_answers(result: AnyResult[Any]) -> JudgedAnswers | None:
-    """Return the judgments in the gold standard of a result; None for a result loaded from JSON, which lacks them."""
+    """Return the judgments in the gold standard of a result, or None if it was loaded from JSON, which lacks them."""
     if isinstance(result, RunResult):
-        # `_result_to_compare` has refused runs from JSON before.
+        # Runs loaded from JSON have already been rejected by `_result_to_compare`.
         return judged_answers_of_pool(result._require_source("assessors").run.gold)
     if isinstance(result, EvidenceResult) and result._source is not None:
         return judged_answers_of_result(result._source)

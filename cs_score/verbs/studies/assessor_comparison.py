@@ -159,10 +159,10 @@ class AssessedResults(Record):
         return len(self.second_judgments.keys() - self.first_judgments.keys())
 
     def answers_of_both(self) -> Iterator[AnswerOfBoth]:
-        """Yield the answers that both assessors have judged, in the order of the first assessor."""
+        """Yield the answers judged by both assessors, in the order of the first assessor."""
         for key, first_answer in self.first_judgments.items():
             if key in self.second_judgments:
-                _, answer = key  # the unit is in both judged answers, too
+                _, answer = key  # both judged answers also have the unit
                 yield AnswerOfBoth(answer, first_answer, self.second_judgments[key])
 
 
@@ -171,15 +171,15 @@ def compare_assessors(
 ) -> AssessorComparison:
     """Return how far two assessors agree, and the scores and ranks of the runs under each of them.
 
-    If `measure` is None, the headline measure ranks the runs. `resampling` has the settings of intervals. Raises
-    UsageError for a measure that the task does not have, and InputError if the runs do not have the same units under
+    If `measure` is None, the runs are ranked by the headline measure. `resampling` has the settings for intervals.
+    Raises UsageError if the task does not have the measure, and InputError if the runs do not have the same units under
     both assessors.
     """
     ranking_measure = _ranking_measure(task, results, measure)
     statistics_by_assessed_run = _statistics_by_run_and_assessor(task, results, ranking_measure)
     table_by_assessed_run = {name: statistics.table for name, statistics in statistics_by_assessed_run.items()}
-    # In a task with labels the assessors may have judged different units, and only units of both are compared. In other
-    # tasks the gold standards of both assessors have the same units.
+    # In a task with labels, the assessors may have judged different units, and only the units that both have judged are
+    # compared. In other tasks, the gold standards of both assessors have the same units.
     units = align_systems(table_by_assessed_run, common=results.has_labels)
     first_statistics = next(
         iter(statistics_by_assessed_run.values())
@@ -233,8 +233,8 @@ def _resample(
 def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) -> str:
     """Return the name of the measure that ranks the runs: the given one or, if it is None, the headline measure.
 
-    If the task has no headline measure for these results, it is the measure by which scores are shown by default.
-    Raises UsageError for a measure that the task does not have.
+    If the task has no headline measure for these results, the measure by which scores are shown by default is used.
+    Raises UsageError if the task does not have the given measure.
     """
     measures = task.measures(results.first.values())
     given_measure = task.measure_of(measure)
@@ -249,8 +249,8 @@ def _ranking_measure(task: Task, results: AssessedResults, measure: str | None) 
 def _statistics_by_run_and_assessor(task: Task, results: AssessedResults, measure: str) -> dict[str, Any]:
     """Return the statistics of the units of each run, from which its score by a measure is computed.
 
-    The statistics of run A under the first assessor have the key `A (first)`. All runs under the second assessor
-    follow, such as `A (second)`.
+    The key `A (first)` has the statistics of run A under the first assessor. All runs under the first assessor are
+    followed by those under the second, such as `A (second)`.
     """
     statistics_by_assessed_run = {}
     for run, result in results.first.items():
@@ -273,7 +273,7 @@ def _signatures(statistics_by_assessed_run: Mapping[str, Any], measure: str) -> 
 
 
 def _notes_on_dropped_units(units: AlignedUnits) -> list[Note]:
-    """Return a note if units were dropped because only one assessor has judged their answers.
+    """Return a list with a note if units were dropped because only one assessor has judged their answers.
 
     The list is empty if no unit was dropped.
     """
@@ -291,10 +291,10 @@ def _notes_on_dropped_units(units: AlignedUnits) -> list[Note]:
 
 
 def _assessed_runs(run_names: Sequence[str], systems: _SystemsOfAssessors) -> list[AssessedRun]:
-    """Return the scores and ranks of each run under both assessors, with an interval of its score.
+    """Return the score and rank of each run under both assessors, with an interval for the score.
 
-    The interval comes from resamples that draw units, and one of the two assessors. `run_names` are in the order of the
-    resampled systems.
+    The interval comes from resamples that draw units as well as one of the two assessors. `run_names` are in the order
+    of the resampled systems.
     """
     limits_of_runs = assessor_intervals(
         systems.first.unit_statistics, systems.second.unit_statistics, systems.first.formula, systems.settings
@@ -336,10 +336,10 @@ def judged_answers_of_pool(gold: ColdStartGold) -> JudgedAnswers:
 
 
 def _unit_of_query(base_id: str, gold: ColdStartGold) -> str:
-    """Return the unit with which the answers to an entry query, and to the follow-on queries below it, are drawn.
+    """Return the unit drawn in resamples for the answers to an entry query and to the follow-on queries below it.
 
-    It is the cluster of the entry query, whose id is `base_id`. A pool may have queries that the query file lacks: each
-    of them is a unit.
+    The unit is the cluster of the entry query, whose id is `base_id`. A pool may have queries that are missing from the
+    query file; each of them is a unit of its own.
     """
     entry_query = gold.query_set.by_id.get(base_id)
     if entry_query is None:
@@ -348,9 +348,10 @@ def _unit_of_query(base_id: str, gold: ColdStartGold) -> str:
 
 
 def judged_answers_of_result(result: Any) -> JudgedAnswers:
-    """Return how the answers in the gold standard of an evidence task were judged, as a mapping from (unit, answer).
+    """Return the judgments of the answers in the gold standard of an evidence task, by unit and answer.
 
-    `result` is the result of scoring against this gold. The mapping is empty if answers of the task have no labels.
+    `result` is the result of scoring against this gold standard. The mapping is empty if answers have no labels in this
+    task.
     """
     label_by_key: Mapping[tuple[str, Any], str] = result.mode.judgments(result.units)
     judged_answers = {}
@@ -417,13 +418,13 @@ def _agreement_by_slot(results: AssessedResults, settings: Resampling) -> list[A
 
 
 def _judgments_by_slot(results: AssessedResults, settings: Resampling) -> dict[str, JudgmentsByUnit]:
-    """Return the judgments of the answers that both assessors have judged, by slot and unit.
+    """Return the judgments of the answers judged by both assessors, by slot and unit.
 
-    All answers are under `ALL_SLOTS`, too: `{"all": {"q1": [("C", "W")]}, "per:age": {"q1": [("C", "W")]}}`.
+    All answers are also listed under `ALL_SLOTS`: `{"all": {"q1": [("C", "W")]}, "per:age": {"q1": [("C", "W")]}}`.
     """
     judgments_by_slot: dict[str, JudgmentsByUnit] = {ALL_SLOTS: {}}
     for _, first, second in results.answers_of_both():
-        drawn_unit = _drawn_unit(first.unit, settings)  # perhaps a cluster of units
+        drawn_unit = _drawn_unit(first.unit, settings)  # may be a cluster of units
         judgments = (first.judgment, second.judgment)
         for slot in {ALL_SLOTS, first.slot}:  # in tasks without slots both are the same
             judgments_by_unit = judgments_by_slot.setdefault(slot, {})
@@ -432,7 +433,7 @@ def _judgments_by_slot(results: AssessedResults, settings: Resampling) -> dict[s
 
 
 def _drawn_unit(unit: str, settings: Resampling) -> str:
-    """Return the cluster of a unit, which a resample draws as a whole, or the unit itself.
+    """Return the cluster of a unit, which resamples draw as a whole, or the unit itself if there are no clusters.
 
     It is the unit if the settings have no clusters.
     """
@@ -443,7 +444,7 @@ def _drawn_unit(unit: str, settings: Resampling) -> str:
 
 def _agreement(slot: str, judgments_by_unit: JudgmentsByUnit, settings: Resampling) -> AssessorAgreement:
     """Return how far two assessors agree about the answers of a slot, given their judgments by unit."""
-    # The units are sorted, so that limits do not depend on which assessor is called the first.
+    # The units are sorted, so that the limits do not depend on the order of the assessors.
     sorted_judgments = dict(sorted(judgments_by_unit.items()))
     pairs = list(chain.from_iterable(sorted_judgments.values()))
     limits = kappa_limits(sorted_judgments, settings)
@@ -495,7 +496,7 @@ def _notes(comparison: AssessorComparison) -> Iterator[str]:
 
 
 def _notes_on_kappa(comparison: AssessorComparison, resamples: str) -> Iterator[str]:
-    """Yield the sentences on the kappa of the assessors and its limits, if both have judged the same answers.
+    """Yield the sentences about the assessors' kappa and its limits, if both have judged the same answers.
 
     `resamples` is a text with the number of resamples and the seed: `10,000 resamples, seed 0`.
     """
@@ -506,7 +507,7 @@ def _notes_on_kappa(comparison: AssessorComparison, resamples: str) -> Iterator[
         f"Kappa: of the answers that both have judged; Low, High: {settings.confidence:g} % percentile bootstrap "
         f"limits over the units ({settings.unit}) that these belong to, {resamples}."
     )
-    unit_count = comparison.agreement[0].units  # the first row is that of all answers
+    unit_count = comparison.agreement[0].units  # the first row is for all answers
     if unit_count < FEWEST_RELIABLE_UNITS:
         yield (
             f"Note: {number_with_noun(unit_count, 'unit')} with answers that both have judged: below "

@@ -46,7 +46,7 @@ _POWER_OPTIONS: Final = "--difference --alpha --power --sd --units --measure --f
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command `power` is called for Cold Start runs, for its help."""
+    """Return the usage of the command `power` for Cold Start runs, which its help shows."""
     return VerbUsage(
         options=f"{_RUN_OPTIONS} {_POWER_OPTIONS}",
         formats="text json tsv svg",
@@ -55,7 +55,7 @@ def _usage_for_runs() -> VerbUsage:
             "with --sd"
         ),
         sections=[POLICIES],
-        example="--difference 0.1 $TWO",  # the help puts two sample runs in place of $TWO
+        example="--difference 0.1 $TWO",  # the help replaces $TWO with two sample runs
     )
 
 
@@ -149,7 +149,7 @@ def _plan_from_deviation(deviation: float, command_line: CommandLine, goal: Dete
 def _plan_from_systems(task_name: str, command_line: CommandLine, goal: DetectionGoal) -> PowerPlan:
     """Score the systems of a command line, and plan a test from their differences.
 
-    Raises UsageError for wrong options, and InputError for wrong files.
+    Raises UsageError for invalid options, and InputError for invalid files.
     """
     task = task_named(task_name)
     measure = task.measure_of(command_line.get("--measure"))
@@ -157,7 +157,7 @@ def _plan_from_systems(task_name: str, command_line: CommandLine, goal: Detectio
     results = inputs.score_all().results
     if measure is None:
         measure = comparison.headline_measure(task, results)
-    # A plan needs the differences of the units and nothing that is resampled.
+    # A plan needs the differences between units, but no resampling.
     document = comparison.compare(task, results, Resampling(resamples=1), measures=[measure])
     return plan_from_comparison(document, measure=None, goal=goal)  # by the only measure of the comparison
 

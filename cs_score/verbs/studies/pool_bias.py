@@ -194,21 +194,21 @@ def _answers_of_no_other_team(team: str, answers_by_team: Mapping[str, set[Poole
 
 
 def _contribution(assessments: Sequence[Assessment], own_answers: set[PooledAnswer]) -> Contribution:
-    """Return the assessments and classes that the pool would lack without a team.
+    """Return the assessments and classes that the pool would lack without a team's runs.
 
-    `own_answers` are the answers that only runs of this team give. `assessments` are the lines of the pool. The count
-    is of the team's own assessments only. `classes` and `removed` also cover the orphans, which leave the pool with
-    them.
+    `own_answers` are the answers given only by runs of this team. `assessments` are the lines of the pool. In the
+    result, the count covers only the team's own assessments. `classes` and `removed` also cover the orphans, which
+    leave the pool together with these assessments.
     """
     own_assessments = set()
     for assessment in assessments:
         if (assessment.query.full_id, assessment.answer) in own_answers:
             own_assessments.add(assessment)
-    # Orphans are assessments of second-hop answers whose first-hop answer is no longer in the pool.
+    # Orphans are assessments of second-hop answers whose first-hop answers are no longer in the pool.
     all_removed = _with_orphans(own_assessments, assessments)
     removed_lines = [PoolLine(line.file, line.number) for line in assessments if line in all_removed]
     return Contribution(
-        assessment_count=len(own_assessments),  # without orphans, whose answers other teams may give
+        assessment_count=len(own_assessments),  # orphans are excluded, since other teams may give their answers
         classes=_lost_classes(assessments, all_removed),
         removed=tuple(removed_lines),
     )
@@ -244,9 +244,9 @@ def _with_orphans(first_removed: set[Assessment], assessments: Sequence[Assessme
 
 
 def _orphans(removed: set[Assessment], assessments: Sequence[Assessment]) -> set[Assessment]:
-    """Return the assessments of second-hop answers whose first-hop answer has no assessment that remains in the pool.
+    """Return the assessments of second-hop answers whose first-hop answers have no assessment left in the pool.
 
-    `removed` are the assessments that leave the pool, and `assessments` all lines of the pool.
+    `removed` are the assessments that leave the pool, and `assessments` are all lines of the pool.
     """
     # `follow_on_id` is the id of the query about the answer of an assessment.
     remaining_follow_ons = {assessment.follow_on_id for assessment in assessments if assessment not in removed}
@@ -317,13 +317,13 @@ class PooledRuns(Record):
 def pool_bias(
     pooled_runs: PooledRuns, teams: Input | None = None, measure: str | None = None, progress: Progress = silent
 ) -> PoolBiasDocument:
-    """Return how each run scores against the whole pool, and against the pool without what only its team contributed.
+    """Return the score of each run against the whole pool, and against the pool without its team's own contribution.
 
-    `teams` is a file with the team of each run; without it each run is a team of its own. The runs are ranked by
-    `measure`, by default the headline measure. `progress` shows how many teams have been left out so far.
+    `teams` is a file with the team of each run; if it is not given, each run is a team of its own. The runs are ranked
+    by `measure`, which defaults to the headline measure. `progress` shows how many teams have been left out so far.
 
-    Raises UsageError for fewer than two runs, for runs that share an id and for an unknown measure; InputError for a
-    file that cannot be read.
+    Raises UsageError for fewer than two runs, for runs that share an id, and for an unknown measure. Raises InputError
+    for a file that cannot be read.
     """
     pooled_runs.check()
     run_ids = [run.run_id for run in pooled_runs.runs]
@@ -332,7 +332,7 @@ def pool_bias(
         team_by_run = read_teams(teams, run_ids)
     gold = with_pool(pooled_runs.gold, pooled_runs.pool)
     scored_by_run = pooled_runs.score(gold, pooled_runs.runs)
-    # The results of a run tell the headline measure, and whether there is a measure with this name.
+    # The results of a run determine the headline measure, and whether there is a measure with this name.
     first_scored_run = scored_by_run[run_ids[0]]
     study = _Study(
         pooled_runs=pooled_runs,
@@ -364,10 +364,10 @@ class _Study(Record):
         return _scores_by_run(self.scored_by_run, self.measure)
 
     def left_out_scores(self, progress: Progress) -> dict[str, float]:
-        """Return the score of each run against the pool without what only its team contributed, by run id.
+        """Return the score of each run against the pool without its team's own contribution, by run id.
 
-        A team that contributed nothing of its own leaves the pool as it is, so that the scores of its runs stay.
-        `progress` shows how many teams have been left out so far. Raises InputError for a file that cannot be read.
+        If a team has contributed nothing of its own, the pool and the scores of its runs stay the same. `progress`
+        shows how many teams have been left out so far. Raises InputError for a file that cannot be read.
         """
         contributing_teams = []
         for team, contribution in self.contribution_by_team.items():
@@ -413,8 +413,9 @@ class _Study(Record):
     def _pooled_run(self, run_id: str, score: float, rank: int, score_without_team: LeftOut) -> PooledRun:
         """Return a run with its score and rank against the whole pool, and what its team contributed to the pool.
 
-        `score_without_team` is its score and rank against the pool without what only its team contributed. The run also
-        has its scores in two scenarios: all unassessed answers are wrong (pessimistic), or all are right (optimistic).
+        `score_without_team` is the score and rank of the run against the pool without this contribution. The result
+        also has the scores of the run in two scenarios: all unassessed answers are wrong (pessimistic), or all are
+        right (optimistic).
         """
         team = self.team_by_run[run_id]
         contribution = self.contribution_by_team[team]
@@ -425,7 +426,7 @@ class _Study(Record):
             score=score,
             rank=rank,
             left_out=score_without_team,
-            unique=contribution.assessment_count,  # of answers that only the team gives
+            unique=contribution.assessment_count,  # assessments of answers that only this team gives
             unique_classes=len(contribution.classes),
             pessimistic=scenarios_of_run.pessimistic,
             optimistic=scenarios_of_run.optimistic,
@@ -444,7 +445,7 @@ def _scores_by_run(scored_by_run: Mapping[str, AnalysedRun], measure: Measure) -
     """Return the score of each run by a measure. Raises InputError if a run has no score by this measure."""
     score_by_run = {}
     for run, scored in scored_by_run.items():
-        measure_of_run = scored.measure(str(measure))  # the same measure; raises InputError if the run lacks it
+        measure_of_run = scored.measure(str(measure))  # the same measure, but raises InputError if the run lacks it
         score_by_run[run] = scored.result.score_by_measure[measure_of_run]
     return score_by_run
 
@@ -456,11 +457,11 @@ _SCENARIO_MEASURE: Final = "SF-ALL-Micro-F1"
 
 
 def _rows_of_runs(bias: PoolBiasDocument) -> Iterator[dict[str, Any]]:
-    """Yield the row of each run as a dictionary by the keys of the columns, the best run first."""
+    """Yield the row of each run as a dictionary with column keys, starting with the best run."""
     for run in sorted(bias.runs, key=lambda run: run.rank):
         scenario = run.scenarios[_SCENARIO_MEASURE]
         cells = asdict(run)
-        # The table has the parts of nested records in columns of their own.
+        # In the table, the parts of nested records have columns of their own.
         cells["left_out"] = run.left_out.score
         cells["rank_left_out"] = run.left_out.rank
         cells["f1"] = scenario.score

@@ -69,13 +69,14 @@ def _object_differences(
 
 
 def _array_differences(recorded: Sequence[Json], computed: Sequence[Json], place: str) -> Iterator[ValueDifference]:
-    """Yield the values that differ between two JSON arrays at a `place`; if their lengths differ, only these."""
+    """Yield the values that differ between two JSON arrays at a `place`, or only their lengths if these differ."""
     recorded_count = len(recorded)
     computed_count = len(computed)
     if recorded_count != computed_count:
         yield ValueDifference(f"the number of entries of {place}", str(recorded_count), str(computed_count))
         return
-    # Messages call entries by name, such as a run id. Names that differ are themselves found as differences.
+    # Messages identify entries by name, such as a run id. If the names themselves differ, this is found as a
+    # difference.
     for label, recorded_entry, computed_entry in zip(_labels(computed), recorded, computed):
         yield from differences(recorded_entry, computed_entry, f"{place}[{label}]")
 
@@ -157,9 +158,10 @@ def table_differences(recorded: str, computed: str) -> Iterator[ValueDifference]
 
 
 def _line_differences(name: str, line_pair: _TextPair, column_names: Sequence[str]) -> Iterator[ValueDifference]:
-    """Yield the differences between a recorded and a computed line of a table; `name` names the line: `"line 3"`.
+    """Yield the differences between a recorded and a computed line of a table; the line's `name` is like `"line 3"`.
 
-    If both lines have a cell for each of several columns, their cells are compared; otherwise the lines as a whole.
+    If both lines have a cell for each of several columns, they are compared cell by cell. Otherwise, they are compared
+    as a whole.
     """
     if line_pair.recorded == line_pair.computed:
         return

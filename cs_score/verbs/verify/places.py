@@ -36,7 +36,7 @@ class NotFoundError(CsScoreError):
 
 
 class FoundInput(Record, dict=True):
-    """An input of a record, and the path of a file that has the content of the input.
+    """An input of a record, and the path of a file with its content.
 
     `input_digest` has the recorded name, role and SHA-256 of the input.
     """
@@ -70,11 +70,11 @@ class Places:
     """
 
     def __init__(self, files: Sequence[str], record_folder: str, *, allows_long_verification: bool = False) -> None:
-        """Prepare to look for inputs among `files`, which are files and folders, and at their recorded paths.
+        """Prepare to look for inputs among `files` (files and folders) and at the recorded paths of the inputs.
 
-        Recorded paths may be relative to the working folder or to `record_folder`. With `allows_long_verification` the
-        user has allowed a verification that takes long, by `--force`. Raises InputError for a name that is neither
-        file nor folder.
+        Recorded paths may be relative to the working folder or to `record_folder`. `allows_long_verification` is true
+        if the user has allowed a long verification with `--force`. Raises InputError for a name that is neither a file
+        nor a folder.
         """
         self.allows_long_verification = allows_long_verification
         self._files = list(_expand_folders(files))
@@ -82,10 +82,10 @@ class Places:
         for path in self._files:
             self._files_by_name.setdefault(os.path.basename(path), []).append(path)
         self._record_folder = record_folder
-        # The content of a file depends on whether it is read as it is stored (True) or decompressed (False).
+        # The content of a file depends on whether it is read as stored (True) or decompressed (False).
         self._digest_by_path: dict[tuple[str, bool], str | None] = {}
-        # The path of a file by the SHA-256 of its content, for each of these two ways of reading. They are computed
-        # when an input is looked for among all files.
+        # These map the SHA-256 of a file's content to the path of the file, for each of these two ways of reading. They
+        # are computed when an input is looked for among all files.
         self._path_by_stored_digest: dict[str, str] | None = None
         self._path_by_decompressed_digest: dict[str, str] | None = None
 
@@ -113,9 +113,9 @@ class Places:
     def _find_file(self, input_digest: InputDigest) -> str | None:
         """Return the path of a file with the recorded content, or None if there is none.
 
-        `input_digest` has the name, the role and the SHA-256 of an input, as recorded. Files with the name of the input
-        are tried first, since reading a file takes time: those that the user gave, and the files at the recorded path.
-        Then come all other files that the user gave.
+        `input_digest` has the name, the role and the SHA-256 of an input, as recorded. Because reading a file takes
+        time, files with the name of the input are tried first, both those given by the user and those at the recorded
+        path. After that, all other files given by the user are tried.
         """
         candidates = list(self._files_by_name.get(os.path.basename(input_digest.name), ()))
         candidates += self._original_files(input_digest.name)
@@ -133,9 +133,9 @@ class Places:
         return [path for path in paths if _is_file(path)]
 
     def has_folder_without_runs(self, name: str) -> bool:
-        """Return whether the folder called `name` exists and holds no run; it may hold other files.
+        """Return whether the folder called `name` exists and contains no run; it may contain other files.
 
-        The name may also be relative to the folder of the record. The first of these folders that exists decides.
+        The name may also be relative to the folder of the record. The first of these folders that exists is checked.
         """
         for path in (name, os.path.join(self._record_folder, name)):
             with contextlib.suppress(OSError, ValueError):
@@ -144,10 +144,10 @@ class Places:
         return False
 
     def _path_by_digest(self, role: str) -> dict[str, str]:
-        """Return the paths of all files by the SHA-256 that they have as inputs with a `role`, such as `run`.
+        """Return the paths of all files by their SHA-256, computed as for inputs with a `role` such as `run`.
 
-        The role says how the files are hashed: as they are stored, or decompressed. If several files have the same
-        content, the first one is returned.
+        The role determines whether files are hashed as they are stored or after decompression. If several files have
+        the same content, the first one is returned.
         """
         if role in _ROLES_READ_AS_STORED:
             if self._path_by_stored_digest is None:
@@ -158,7 +158,7 @@ class Places:
         return self._path_by_decompressed_digest
 
     def _digest_all_files(self, role: str) -> dict[str, str]:
-        """Read all files that the user gave as inputs with a `role`, and return their paths by their SHA-256."""
+        """Read all files given by the user as inputs with a `role`, and return their paths by SHA-256."""
         path_by_digest: dict[str, str] = {}
         for path in self._files:
             digest = self._digest(path, role)

@@ -20,7 +20,7 @@ from cs_score.verbs.batch.batch_documents import BatchOverview, LeaderboardDocum
 class ScoresHead(Record):
     """The members of recorded scores (of runs or of predictions) that say how these were made.
 
-    Only these are read; every other value is only compared with the computed one.
+    Only these members are read; all other values are just compared with the computed ones.
     """
 
     task: str
@@ -43,10 +43,10 @@ _BATCH_RECORDS: Final[Mapping[str, type[Any]]] = {
 
 
 class RecordFile(Record):
-    """A file that records a result: its whole JSON (`json`), and what verification reads of it as a record (`members`).
+    """A file that records a result: its whole JSON (`json`), and the part that verification reads (`members`).
 
-    `place` is the member of the JSON that holds the document. It is `signature` for a file that has the official
-    measures of an evidence task beside the document, empty otherwise.
+    `place` is the name of the JSON member that holds the document. It is `signature` if the file also has the official
+    measures of an evidence task, and empty otherwise.
     """
 
     file: str
@@ -56,7 +56,7 @@ class RecordFile(Record):
 
     @property
     def has_official_measures(self) -> bool:
-        """Whether the file has the official measures of an evidence task beside the document."""
+        """Whether the file has the official measures of an evidence task in addition to the document."""
         return bool(self.place)
 
     def inside(self, name: str) -> str:
@@ -67,10 +67,10 @@ class RecordFile(Record):
 def read_recorded(path: str) -> RecordFile:
     """Return the record of a result in a JSON file: scores of one task, or one of the documents of a batch.
 
-    Raises InputError for a file that holds no result, or one of another version of the format.
+    Raises InputError if the file does not hold a result, or holds a result in another version of the format.
     """
     json_of_file = read_document(path, dash_is_stdin=False)
-    # The scores are the whole file, with the place "", or its member with the place "signature".
+    # The scores are either the whole file (place "") or one of its members (place "signature").
     place, document = find_scores(json_of_file)
     kind = str(document.get("kind"))
     if kind == "score":
@@ -89,11 +89,12 @@ def read_recorded(path: str) -> RecordFile:
 def _head_of_scores(document: Mapping[str, Json], path: str, place: str) -> ScoresHead:
     """Return the members of recorded scores that say how they were made.
 
-    `document` is the JSON of the scores, and `place` the member of the file `path` that holds it. Raises InputError for
-    the scores of several runs, of another version of the format, or of an unknown task.
+    `document` is the JSON of the scores, and `place` the member of the file `path` that holds it. Raises InputError if
+    the scores are those of several runs, in another version of the format, or of an unknown task.
     """
     refuse_several_runs(document, path)
-    # The task decides which type of document this should be; the kind and the version that it states may be others.
+    # The task determines which type of document this should be. The kind and the version stated in the document may
+    # differ.
     check_kind(document, type_of_scores(document), path, place)
     head = convert_value(document, ScoresHead, path, place)
     check_task(head.origin.task, path, member_place(place, "origin.task"))

@@ -59,9 +59,9 @@ class BatchRescorer:
     """Scores recorded runs of a batch again. Gold that several runs share is read once; each run is scored once."""
 
     def __init__(self, places: Places) -> None:
-        """Prepare to score runs whose inputs are looked for among `places`."""
+        """Prepare to score runs. Their inputs are looked for among `places`."""
         self._places = places
-        # The keys are texts made of the policy, the inputs and the options of a scoring.
+        # The keys are texts that combine the policy, the inputs and the options of a scoring.
         self._gold_by_scoring: dict[str, PreparedGold] = {}
         self._run_by_scoring: dict[str, RescoredRun] = {}
 
@@ -79,29 +79,30 @@ class BatchRescorer:
         return self._run_by_scoring[scoring]
 
     def _score(self, run: LeaderboardRow | Outcome, origin: RunOrigin, file: str) -> RescoredRun:
-        """Score a run again with the inputs and options of its `origin`, and return its outcome with its gold.
+        """Score a run again with the inputs and options of its `origin`, and return its outcome and its gold.
 
-        Its gold is read unless that was done for another run. Raises the same errors as `score`.
+        The gold is read unless it has already been read for another run. Raises the same errors as `score`.
         """
         inputs = self._places.find(origin.inputs)
         run_input = only_input(inputs, RUN, file)
         shared_inputs = [found_input for found_input in inputs if found_input is not run_input]
-        # `occurrences` are the problems of a run with their details; a batch without `--problems` does not record them.
+        # `occurrences` are the problems of a run with their details, which are recorded only in a batch with
+        # `--problems`.
         records_problems = isinstance(run, Outcome) and run.occurrences is not None
         recorded_run = _RecordedRun(origin, run.policy, file, records_problems=records_problems)
         prepared_gold = self._read_gold(recorded_run, shared_inputs)
         run_file = BatchRunFile(name=run.run, file=run_input.load())
-        [scored_run] = prepared_gold.score(run_file, [run.policy])  # one policy gives one outcome
+        [scored_run] = prepared_gold.score(run_file, [run.policy])  # a single policy gives a single outcome
         outcome = scored_run.outcome
-        if isinstance(run, Outcome):  # it lists the files of the run, so they are made again, too
+        if isinstance(run, Outcome):  # an outcome lists the files of the run, so they are made again as well
             outcome = replace(outcome, files=digest_files(scored_run.files))
         return RescoredRun(outcome, prepared_gold)
 
     def _read_gold(self, run: _RecordedRun, shared_inputs: Sequence[FoundInput]) -> PreparedGold:
         """Return the gold of a run, read from the inputs that it shares with other runs.
 
-        Gold is not read again for a run with the same gold, options and policy. But gold that was read without the
-        details of its problems does not suffice for a record of a run with such details. Raises the same errors as
+        Gold is not read again for a run with the same gold, options and policy. However, if the record of the run has
+        the details of problems, gold that was read without these details cannot be used. Raises the same errors as
         `score`.
         """
         shared_origin = replace(run.origin, inputs=tuple([found_input.input_digest for found_input in shared_inputs]))
@@ -114,9 +115,9 @@ class BatchRescorer:
 
 
 class _RecordedRun(NamedTuple):
-    """The origin and the name of the policy of a recorded run, and the file of the record.
+    """The origin and the policy name of a recorded run, and the file of its record.
 
-    If it `records_problems`, the record lists the problems of the run with their details.
+    If `records_problems` is true, the record lists the problems of the run with their details.
     """
 
     origin: RunOrigin
@@ -181,18 +182,18 @@ def _cold_start_plan(
 
 
 def _files_of_role(inputs: Iterable[FoundInput], role: str) -> tuple[InputFile, ...]:
-    """Return the inputs that have a role, such as `pool`, with their bytes."""
+    """Return the inputs that have a given role, such as `pool`, with their bytes."""
     return tuple([found_input.load() for found_input in inputs if found_input.role == role])
 
 
 def rescore_run(record: RecordFile, outcome: Outcome, rescorer: BatchRescorer) -> Outcome:
-    """Return the outcome of a run as it would be recorded now; `outcome` is the recorded one.
+    """Return the outcome of a run as it would be recorded now. `outcome` is the recorded outcome.
 
-    Raises InputError if the run cannot be scored, NotFoundError for inputs that are missing or changed.
+    Raises InputError if the run cannot be scored, and NotFoundError if inputs are missing or changed.
     """
     rescored_outcome = rescorer.score(outcome, record.file).outcome
     files = _files_to_compare(rescored_outcome.files, outcome.files)
-    # The digest checks that nobody has edited the record. So it is computed from the record as it is.
+    # The digest shows whether somebody has edited the record, so it is computed from the record as it is.
     return replace(rescored_outcome, files=files, digest=digest_of_record(record.json))
 
 
@@ -232,15 +233,15 @@ class WholeBatch(BatchRescorer):
     """
 
     def __init__(self, places: Places, board_record: RecordFile, recorded_overview: BatchOverview | None) -> None:
-        """Prepare to compute a recorded leaderboard again, and the `batch.json` beside it if there is one.
+        """Prepare to compute a recorded leaderboard again, and the `batch.json` in the same folder if there is one.
 
-        Inputs are found among `places`.
+        Inputs are looked for among `places`.
         """
         super().__init__(places)
         self.board_record = board_record
         self.board = cast(LeaderboardDocument, board_record.members)
         self._recorded_overview = recorded_overview
-        # Rows name their edition of the scorer only if the runs follow several editions.
+        # Rows name the edition of the scorer only if the runs follow several editions.
         self._edition_by_run = {row.run: row.edition for row in self.board.rows if row.edition}
         self._has_several_editions = bool(self._edition_by_run)
         self._first_scored_row = self._first_row_with_gold_of_batch()
@@ -277,8 +278,8 @@ class WholeBatch(BatchRescorer):
     def rescored_overview_document(self) -> object:
         """Return the document of `batch.json` that would be recorded now.
 
-        If no run was scored or no `batch.json` is recorded, there is nothing to compute, and only an empty list of runs
-        is returned.
+        If no run was scored or no `batch.json` is recorded, there is nothing to compute, and the document has only an
+        empty list of runs.
         """
         if not self.was_scored or self._recorded_overview is None:
             return {"runs": []}
@@ -371,10 +372,10 @@ class WholeBatch(BatchRescorer):
             raise InputError(problem, file=file, place=f"rows[{position}].policy")
 
     def _rescored_problems(self, recorded_text: str) -> str:
-        """Return the text of the table of problems as it would be now, with the runs in the recorded order.
+        """Return the text that the table of problems would have now, with the runs in the recorded order.
 
-        A failed run is not scored again. Its problems are taken from `recorded_text`, except its remarks and the reason
-        of the failure: these lines are made from the leaderboard.
+        A failed run is not scored again. Its problems are taken from `recorded_text`, except for its remarks and the
+        reason for the failure, which are made from the leaderboard.
         """
         recorded_lines_by_key = _problem_lines_by_run_and_policy(recorded_text)
         lines_by_key: dict[str, list[str]] = {run_and_policy: [] for run_and_policy in recorded_lines_by_key}
@@ -388,7 +389,7 @@ class WholeBatch(BatchRescorer):
                 lines_by_key[run_and_policy] = _lines_of_failed_run(recorded_lines, computed_lines)
             else:
                 lines_by_key[run_and_policy] = computed_lines
-        [header] = problem_table_lines([])  # the table of no runs has only its header
+        [header] = problem_table_lines([])  # a table without runs has only a header
         table_lines = [header.decode()]
         for lines in lines_by_key.values():
             table_lines += lines
@@ -411,7 +412,7 @@ def _failed_outcome(row: LeaderboardRow, task: str) -> Outcome:
 
 
 def _problem_lines_by_run_and_policy(table_text: str) -> dict[str, list[str]]:
-    """Return the lines of the table of problems, without its header, by the run and policy that they are about.
+    """Return the lines of the table of problems, without the header, grouped by run and policy.
 
     A key is the text of the first two cells: `"TIDE_KB\\tsf"`.
     """
@@ -429,10 +430,10 @@ def _lines_of_problems(outcome: Outcome) -> list[str]:
 
 
 def _lines_of_failed_run(recorded_lines: Sequence[str], computed_lines: Sequence[str]) -> list[str]:
-    """Return the lines of the table of problems about a run that failed, and was not scored again.
+    """Return the lines about a run in the table of problems if the run failed and was not scored again.
 
-    The last lines (remarks, reason of the failure) are computed again from the leaderboard, and are `computed_lines`.
-    The earlier lines are taken from `recorded_lines`, which have all lines of the run.
+    The last lines (remarks and the reason for the failure) are `computed_lines`, computed again from the leaderboard.
+    The earlier lines are taken from `recorded_lines`, which has all recorded lines of the run.
     """
     kept_count = max(0, len(recorded_lines) - len(computed_lines))
     return [*recorded_lines[:kept_count], *computed_lines]
@@ -445,15 +446,15 @@ def _run_and_policy_of_problem(line: str) -> str:
 
 
 def _order_of_runs(rows: Sequence[LeaderboardRow], known_order: Sequence[str]) -> list[str]:
-    """Return the names of all runs in the order in which the batch had them, as far as its files tell.
+    """Return the names of all runs in the order of the batch, as far as it can be told from its files.
 
-    `known_order` has the runs that `batch.json` lists. In a leaderboard, runs of the same policy and rank are in the
-    order of the batch. If these orders contradict each other, somebody has edited the files; then the computed
-    leaderboard differs from the recorded one in any order.
+    `known_order` has the runs listed in `batch.json`. In a leaderboard, runs with the same policy and rank are in the
+    order of the batch. If these orders contradict each other, somebody has edited the files. In this case, the computed
+    leaderboard differs from the recorded one whatever the order.
     """
     all_runs = [row.run for row in rows]
     sorter = TopologicalSorter[str](dict.fromkeys(all_runs, ()))
-    # Each list says that a run comes after the one before it; the sorter finds an order that fits all lists.
+    # In each list, every run comes after the one before it. The sorter finds an order that fits all lists.
     ordered_lists = [known_order]
     ordered_lists += _runs_by_rank(rows)
     for ordered_runs in ordered_lists:

@@ -53,17 +53,18 @@ class RescoredRuns(NamedTuple):
     def document(self, head: ScoresHead) -> object:
         """Return the document that would be recorded now.
 
-        It has all details of the scores or, if the record has chosen measures only, these measures. `head` names them.
+        The document has all details of the scores. If the record has only chosen measures, named in `head`, the
+        document has only these measures as well.
         """
         chosen_measures = head.measures
         if not chosen_measures:
             return cold_start.document_of(self.result, self.intervals)
         scores = cold_start.document_of(self.result, self.intervals, parts=())
-        headline_measure = head.measure  # the one that users are shown first, or unset
+        headline_measure = head.measure  # the measure that users are shown first, or unset
         return cold_start.document_with_measures(scores, chosen_measures, headline_measure)
 
     def file_texts(self, layout: ColumnLayout, params_text: str) -> dict[str, str]:
-        """Return the texts of the files that are written beside the document, by ending: `{"sf": "...", ...}`.
+        """Return the texts of the files that are written next to the document, by ending: `{"sf": "...", ...}`.
 
         `layout` says how the columns of tables are laid out, and `params_text` is the text of the file `.params`.
         """
@@ -103,10 +104,10 @@ class _RecordedCall(NamedTuple):
 
 
 def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput], record_file: str) -> Result:
-    """Return the result of scoring with recorded options and inputs; `record_file` is the file of the record.
+    """Return the result of scoring with recorded options and inputs. `record_file` is the file of the record.
 
-    If the record says that each run was scored separately (option `apart`), that is done again. Raises InputError for
-    invalid options or inputs, ScoringStopped if an error stops the scoring.
+    If each run was scored separately according to the record (option `apart`), runs are scored separately again. Raises
+    InputError for invalid options or inputs, and ScoringStopped if an error stops the scoring.
     """
     scoring_options = cold_start_options(options, record_file, "origin.options")
     named_files: dict[str, Input] = {}
@@ -116,15 +117,15 @@ def _score_cold_start(options: Mapping[str, object], inputs: Sequence[FoundInput
     if SCORED_SEPARATELY in options:
         return _score_runs_separately(call)
     gold_without_pool = _open_gold(call, scoring_options)
-    # Pool and runs are loaded together, in the recorded order.
+    # The pool and the runs are loaded together, in the recorded order.
     run = _load(gold_without_pool, _files_of_role(inputs, POOL, RUN))
     return score_runs(run, scoring_options.policy)
 
 
 def _open_gold(call: _RecordedCall, options: Options) -> ColdStartGold:
-    """Return the gold of a recorded call without its pool; its queries are read with `options`.
+    """Return the gold of a recorded call without its pool. The queries are read with `options`.
 
-    Raises InputError for queries that cannot be read.
+    Raises InputError if the queries cannot be read.
     """
     query_files = _files_of_role(call.inputs, QUERIES)
     return open_gold(query_files, options, file_by_role=call.named_files, validates=call.validates)
@@ -133,16 +134,16 @@ def _open_gold(call: _RecordedCall, options: Options) -> ColdStartGold:
 def _score_runs_separately(call: _RecordedCall) -> Result:
     """Return the result of scoring each run of a recorded call as if it were the only one.
 
-    Raises InputError for invalid inputs, ScoringStopped if an error stops the scoring.
+    Raises InputError for invalid inputs, and ScoringStopped if an error stops the scoring.
     """
-    # Gold is read once for all runs, so it is not restricted to the runs that were chosen.
+    # Gold is read once for all runs, so it is not restricted to the chosen runs.
     gold_without_pool = _open_gold(call, replace(call.options, runids=None))
     gold = with_pool(gold_without_pool, _files_of_role(call.inputs, POOL))
     run_files = _files_of_role(call.inputs, RUN)
     # A knowledge base is always a single run. The other files are searched for run ids, as they may hold several runs.
     knowledge_bases = _knowledge_bases(run_files)
     runs = runs_of(run_files, knowledge_bases, call.options.runids)
-    problems = gold.problems.copy()  # scoring adds problems, and those of gold must stay as they are
+    problems = gold.problems.copy()  # scoring adds problems, but the problems of gold must not change
     return score_separately(gold, runs, problems, load=_load_single_run)
 
 
@@ -152,10 +153,10 @@ def _files_of_role(inputs: Sequence[FoundInput], *roles: str) -> list[Input]:
 
 
 def _load(gold: ColdStartGold, files: Sequence[Input], problems: ProblemLog | None = None) -> Run:
-    """Return the run that the files hold, linked to the queries of gold as in the recorded call.
+    """Return the run in the files, linked to the queries of gold as in the recorded call.
 
-    Knowledge bases are converted first, and runs validated if the recorded call did so. Problems are added to the log
-    `problems` if there is one. Raises InputError if a file cannot be read or linked.
+    Knowledge bases are converted first, and runs are validated if the recorded call did so. Problems are added to the
+    log `problems`, if given. Raises InputError if a file cannot be read or linked.
     """
     settings = PreparationSettings(
         queries=gold.query_set,
@@ -181,14 +182,14 @@ def _knowledge_bases(files: Sequence[Input]) -> Collection[Input]:
 
 
 def _is_knowledge_base(file: Input) -> bool:
-    """Return whether a file is a knowledge base: it looks like one, or its first line fits neither run nor assessments.
+    """Return whether a file looks like a knowledge base, or its first line fits neither a run nor assessments.
 
-    In the second case the recorded call has named it as a knowledge base by an option.
+    In the second case, an option of the recorded call has declared the file to be a knowledge base.
     """
     if converter_for(file) is not None:
         return True
     try:
-        kind_of(file)  # raises InputError if the first line is of neither kind
+        kind_of(file)  # raises InputError if the first line fits neither kind
     except InputError:
         return True
     return False
@@ -212,16 +213,16 @@ def named_inputs(options: Options, inputs: Sequence[FoundInput], record_file: st
 
 
 def _names_a_file(value: str | None) -> bool:
-    """Return whether the value of an option is the path of an existing file; it may be a list of ids instead."""
+    """Return whether the value of an option is the path of an existing file, rather than a list of ids."""
     if value is None:
         return False
     return os.path.lexists(value.replace("\0", ""))  # `lexists` raises ValueError for a NUL character
 
 
 def _unrecorded_file_error(role: str, record_file: str, place: str) -> InputError:
-    """Return the error for an option that names a file, although the record lists no input with this `role`.
+    """Return the error for an option that names a file although the record does not list an input with this `role`.
 
-    `record_file` is the record, and `place` is the place of the option in it. Files that are not listed are not opened.
+    `record_file` is the record, and `place` is the place of the option in the record. Unlisted files are not opened.
     """
     return InputError(
         f"names a file that is no input of the role {role}, so that it is not opened", file=record_file, place=place
@@ -234,11 +235,11 @@ def _unrecorded_file_error(role: str, record_file: str, place: str) -> InputErro
 def rescore_predictions(record: RecordFile, head: ScoresHead, places: Places) -> object:
     """Score the predictions of a record again, and return the document that would be recorded now.
 
-    The document has the format of the recorded file: the official measures of the task with the scores as a member, or
-    the scores alone.
+    The document has the format of the recorded file: either the official measures of the task, with the scores as a
+    member, or the scores alone.
 
-    `head` has the members of the record that say how they were scored. The inputs are found among `places`. Raises
-    InputError for invalid options or inputs, NotFoundError for inputs that are missing or changed.
+    `head` has the members of the record that say how the predictions were scored. Inputs are looked for among `places`.
+    Raises InputError for invalid options or inputs, and NotFoundError if inputs are missing or changed.
     """
     inputs = places.find(head.origin.inputs)
     resampling = _resampling_of(record, head, places)
@@ -252,7 +253,7 @@ def rescore_predictions(record: RecordFile, head: ScoresHead, places: Places) ->
 
 
 def _score_predictions(record: RecordFile, head: ScoresHead, inputs: Sequence[FoundInput]) -> ScoredPredictions:
-    """Return the scores of the predictions among the inputs of a record, scored with the recorded options.
+    """Return the scores of the predictions in the inputs of a record, computed with the recorded options.
 
     Raises InputError for invalid options or inputs.
     """
@@ -263,7 +264,7 @@ def _score_predictions(record: RecordFile, head: ScoresHead, inputs: Sequence[Fo
     gold = gold_of(head.task, inputs, record.file, place_of_inputs)
     predictions = only_input(inputs, RUN, record.file, place_of_inputs)
     gold_file = None if gold is None else gold.open()
-    prediction_file = predictions.load().open()  # the bytes that were found, under the recorded name
+    prediction_file = predictions.load().open()  # the bytes found, under the recorded name
     return mode_named(head.task).score(gold_file, prediction_file, **options)
 
 

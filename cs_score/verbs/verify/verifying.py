@@ -122,7 +122,7 @@ VERIFIED: Final = Layout(
 def verification(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> Verification:
     """Return the document of the verification of a recorded result, with the verdict on each of its files.
 
-    `path` is a file, the folder of a score or the folder of a batch. Arguments and errors are the same as for
+    `path` is a file, the folder of a score or the folder of a batch. The arguments and errors are the same as for
     `verify`, which yields the verdicts one by one.
     """
     verdicts = tuple(verify(path, files, is_forced=is_forced))
@@ -153,7 +153,7 @@ def verify(path: str, files: Sequence[str] = (), *, is_forced: bool = False) -> 
 
 
 def _verify_single_file(path: str, files: Sequence[str], *, is_forced: bool) -> Iterator[Verdict]:
-    """Yield the verdict on a single record and, for scores of Cold Start runs, the verdicts on the files beside it.
+    """Yield the verdict on a single record and, for scores of Cold Start runs, the verdicts on the files next to it.
 
     The arguments and errors are the same as for `verify`, except that `path` is a file.
     """
@@ -162,23 +162,23 @@ def _verify_single_file(path: str, files: Sequence[str], *, is_forced: bool) -> 
     if isinstance(record.members, ScoresHead) and record.members.task == COLD_START:
         yield from _verify_scores_of_runs(record, record.members, places)
         return
-    batch = _whole_batch([record], places)  # None for scores of predictions, or for a single run of a batch
+    batch = _whole_batch([record], places)  # None for scores of predictions or a single run of a batch
     rescorer = BatchRescorer(places) if batch is None else batch
     yield _verdict_on_record(record, places, rescorer, batch)
 
 
 def _verify_batch_folder(folder: str, places: Places) -> Iterator[Verdict]:
-    """Yield the verdicts on the records of all runs of a batch, on the records of the whole batch, and on its tables.
+    """Yield the verdicts on the records of all runs in a batch, on the records of the whole batch, and on its tables.
 
-    Raises InputError if the folder has no record of a batch or its runs cannot be scored, NotFoundError for inputs that
+    Raises InputError if the folder has no record of a batch or its runs cannot be scored, and NotFoundError if inputs
     are missing or changed.
     """
     records = _read_batch_records(folder)
     batch = _whole_batch(records, places)
-    # Without a leaderboard (a batch that was stopped) there is no `batch`; then only its runs are verified. Otherwise
-    # the batch itself scores the runs again, so that its tables need not score them once more.
+    # If there is no leaderboard because the batch was stopped, there is no `batch`, and only the runs are verified.
+    # Otherwise, the batch itself scores the runs again, so that they need not be scored once more for its tables.
     rescorer = BatchRescorer(places) if batch is None else batch
-    # A run is misplaced if its folder has the name of another run, or is not in the leaderboard.
+    # A run is misplaced if its folder has the name of another run, or if it is not in the leaderboard.
     folder_differences_by_file = _differences_of_misplaced_runs(folder, records, batch)
     for record in records:
         verdict = _verdict_on_record(record, places, rescorer, batch)
@@ -227,20 +227,20 @@ def _read_text(file: str) -> str:
 
 
 def _verify_scores_of_runs(record: RecordFile, head: ScoresHead, places: Places) -> Iterator[Verdict]:
-    """Yield the verdict on recorded scores of runs, then the verdicts on the tables beside them.
+    """Yield the verdict on recorded scores of runs, then the verdicts on the tables next to them.
 
-    `head` has the members of the record that say how it was scored. Raises InputError for scores that cannot be
-    computed again, NotFoundError for inputs that are missing or changed.
+    `head` has the members of the record that say how the runs were scored. Raises InputError if the scores cannot be
+    computed again, and NotFoundError if inputs are missing or changed.
     """
     try:
         rescored = rescore_runs(record, head, places)
     except ScoringStopped as stop:
         yield _stopped_verdict(record, stop)
         return
-    # Folders without a run are in the record, but have no input that could be found and scored again.
+    # The record also lists folders without a run, but these have no input that could be found and scored again.
     recorded_json = _without_empty_folders(record.json, head, places)
     yield _verdict_on_values(record, recorded_json, rescored.document(head), _other_versions(recorded_json))
-    # Only `score` into a folder writes tables, and none for chosen measures.
+    # Tables are written only when `score` writes into a folder, and never for chosen measures.
     has_tables = os.path.basename(record.file) == SCORES_FILE and not head.measures
     if has_tables:
         path_without_ending = record.file.removesuffix("json")  # `scored/out.`, for tables such as `scored/out.sf`
@@ -248,14 +248,14 @@ def _verify_scores_of_runs(record: RecordFile, head: ScoresHead, places: Places)
 
 
 def _verify_tables_of_scores(path_without_ending: str, rescored: RescoredRuns) -> Iterator[Verdict]:
-    """Yield the verdicts on the tables that exist beside recorded scores.
+    """Yield the verdicts on the tables that exist next to recorded scores.
 
-    The path of a table is `path_without_ending` and an ending: `scored/out.` and `sf`. The file `.params` says how the
-    columns of the tables are laid out. It is not verified itself, since the time, the folder and the words of the call
-    are not recorded.
+    The path of a table is `path_without_ending` followed by an ending, for example `scored/out.` followed by `sf`. The
+    file `.params` says how the columns of the tables are laid out. This file is not verified itself, because the time,
+    the folder and the words of the call are not recorded.
     """
     params_file = f"{path_without_ending}params"
-    params_text = _read_text(params_file) if os.path.isfile(params_file) else ""  # without it: the usual layout
+    params_text = _read_text(params_file) if os.path.isfile(params_file) else ""  # empty for the usual layout
     computed_by_ending = rescored.file_texts(_layout_of(params_text), params_text)
     computed_by_ending.pop("params")
     for ending, computed in computed_by_ending.items():
@@ -265,16 +265,16 @@ def _verify_tables_of_scores(path_without_ending: str, rescored: RescoredRuns) -
 
 
 def _layout_of(params_text: str) -> ColumnLayout:
-    """Return the columns of score tables and whether tabs separate them, as the command line in `.params` chose them.
+    """Return the columns of score tables and whether tabs separate them, as chosen by the command line in `.params`.
 
-    `params_text` is the text of that file. The command line `cs-score -fields EC:F1 -tabs ...` chooses two columns. If
-    there is no valid command line, the usual layout is returned.
+    `params_text` is the text of this file. For example, the command line `cs-score -fields EC:F1 -tabs ...` chooses two
+    columns. If the file has no valid command line, the usual layout is returned.
     """
     words = _command_line_in(params_text)
     if not words:
         return ColumnLayout()
     fields = DEFAULT_FIELDS
-    if "-fields" in words[:-1]:  # a switch at the end has no value
+    if "-fields" in words[:-1]:  # an option at the end has no value
         position_of_value = words.index("-fields") + 1
         fields = tuple(words[position_of_value].split(":"))
     if any(field not in SCORE_FIELDS for field in fields):
@@ -283,9 +283,9 @@ def _layout_of(params_text: str) -> ColumnLayout:
 
 
 def _command_line_in(params_text: str) -> list[str]:
-    """Return the words of the line with the command line in a text of `.params`; none if it has no complete one.
+    """Return the words of the line in `.params` with the command line, or no words if there is no complete one.
 
-    The line is `FOLDER$ cs-score -fields EC:F1 ...`. So the first word is the folder of the call.
+    The line looks like `FOLDER$ cs-score -fields EC:F1 ...`, so the first word is the folder of the call.
     """
     for line in params_text.split("\n"):
         if "$ cs-score " in line:
@@ -297,11 +297,11 @@ def _command_line_in(params_text: str) -> list[str]:
 
 
 def _without_empty_folders(document: Mapping[str, Json], head: ScoresHead, places: Places) -> dict[str, Json]:
-    """Return the document of recorded scores without empty folders and the remarks on them, so that it can be compared.
+    """Return the document of recorded scores without empty folders and their remarks, so that it can be compared.
 
-    A record names the folders in which no run was found, in `empty_folders` and in remarks. Scoring again reads only
-    the runs, so its document names no empty folder. A folder stays in the document with its remark if it no longer
-    exists or now holds a run; both appear as differences then.
+    A record names folders in which no run was found, both in `empty_folders` and in remarks. Because only the runs are
+    read when scoring again, the computed document does not name any empty folders. If a folder no longer exists or now
+    contains a run, the folder and its remark stay in the document and appear as differences.
     """
     empty_folders = [folder for folder in head.empty_folders if places.has_folder_without_runs(folder)]
     other_folders = [folder for folder in head.empty_folders if folder not in empty_folders]
@@ -322,7 +322,7 @@ def _without_empty_folders(document: Mapping[str, Json], head: ScoresHead, place
 def _read_batch_records(folder: str) -> list[RecordFile]:
     """Return the records of the runs in the folder of a batch, then the records of the whole batch.
 
-    Raises InputError if there are none, and for tables without the record from which they are computed.
+    Raises InputError if there are no records, or if there are tables without the record from which they are computed.
     """
     run_files = _records_of_runs(folder)
     # A batch has up to two records in JSON (leaderboard.json, batch.json), and tables that are computed from them.
@@ -332,7 +332,7 @@ def _read_batch_records(folder: str) -> list[RecordFile]:
     # Everything is computed from leaderboard.json; answers.tsv, agreement.tsv and stability.tsv also need batch.json.
     _require_record_of_tables(LEADERBOARD, [OVERVIEW, *TABLES], names, folder)
     _require_record_of_tables(OVERVIEW, TABLES_OF_OVERVIEW, names, folder)
-    # The tables are no records: they are read when they are verified.
+    # Tables are not records, and are read only when they are verified.
     batch_files = [os.path.join(folder, name) for name in names if name in _BATCH_FILES]
     return [_read_batch_file(file) for file in run_files + batch_files]
 
@@ -345,9 +345,9 @@ def _records_of_runs(folder: str) -> list[str]:
 
 
 def _require_record_of_tables(record: str, tables: Iterable[str], file_names: Sequence[str], folder: str) -> None:
-    """Raise InputError if a folder has some of the `tables` but not the `record` from which they are computed.
+    """Raise InputError if a folder has any of the `tables` but not the `record` from which they are computed.
 
-    `file_names` are the names of the files in the folder; `record` and `tables` are such names, too.
+    `file_names` are the names of the files in the folder. `record` and `tables` are also file names.
     """
     unverifiable_tables = [name for name in file_names if name in tables]
     if unverifiable_tables and record not in file_names:
@@ -380,7 +380,7 @@ def _whole_batch(records: Sequence[RecordFile], places: Places) -> WholeBatch | 
 
 
 def _record_of_type(record_type: type[Document], records: Iterable[RecordFile]) -> RecordFile | None:
-    """Return the first of some records whose contents are of a type, such as LeaderboardDocument; None if none is."""
+    """Return the first record whose contents are of a type, such as LeaderboardDocument, or None if there is none."""
     for record in records:
         if isinstance(record.members, record_type):
             return record
@@ -407,8 +407,8 @@ def _differences_of_misplaced_runs(
     """Return the differences between the folders of runs and the leaderboard, by the file of the record.
 
     The record of a run has a difference if its folder was renamed or swapped, or if the leaderboard does not list the
-    run. The leaderboard has a difference for each run whose folder is missing. Without a leaderboard, only the names of
-    folders are compared.
+    run. The leaderboard has a difference for each run whose folder is missing. If there is no leaderboard, only the
+    names of folders are compared.
     """
     differences_by_file: dict[str, list[ValueDifference]] = {}
     matching = _FolderMatching(folder, batch)
@@ -418,7 +418,7 @@ def _differences_of_misplaced_runs(
             if difference is not None:
                 differences_by_file[record.file] = [difference]
     if batch is not None:
-        # Each call of `match` took a run out of `unmatched_origins`; the runs that are left have no folder.
+        # Each call of `match` has removed a run from `unmatched_origins`, so the remaining runs have no folder.
         missing_runs = list(matching.unmatched_origins)
         differences_by_file[batch.board_record.file] = _differences_of_missing_folders(missing_runs)
     return differences_by_file
@@ -440,17 +440,18 @@ class _FolderMatching:
             self.unmatched_origins = _origin_by_run(batch.board)
 
     def match(self, record_file: str, outcome: Outcome) -> ValueDifference | None:
-        """Match the folder of a run to a run of the leaderboard, and return the difference between them, if any.
+        """Match the folder of a run to a run in the leaderboard, and return the difference between them, if any.
 
-        `outcome` was recorded in `record_file`, which is in the folder. A listed run is matched to one folder only.
+        `outcome` was recorded in `record_file`, which is in the folder. Each run in the leaderboard is matched to only
+        one folder.
         """
         run_folder = os.path.relpath(os.path.dirname(record_file), self._folder)
         difference_of_name = _difference_of_name(run_folder, outcome, self._batch)
         if difference_of_name is not None:
             return difference_of_name
-        if self._batch is None:  # there is no leaderboard to match
+        if self._batch is None:  # there is no leaderboard to match against
             return None
-        # The run is taken out, so that it cannot be matched to another folder.
+        # The run is removed, so that it cannot be matched to another folder.
         listed_origin = self.unmatched_origins.pop((outcome.policy, outcome.run), None)
         return _difference_of_origin(run_folder, outcome, listed_origin)
 
@@ -461,11 +462,11 @@ def _origin_by_run(board: LeaderboardDocument) -> dict[_RunKey, RunOrigin | Unse
 
 
 def _difference_of_name(run_folder: str, outcome: Outcome, batch: WholeBatch | None) -> ValueDifference | None:
-    """Return a difference if the folder of a run does not have the run's name, otherwise None.
+    """Return a difference if the folder of a run does not have the name of the run, or None if it does.
 
-    The folder must be `RUN`, or `POLICY/RUN` if the batch has several policies. Without a leaderboard (`batch` is None)
-    the number of policies is not known, and both folders are right. In place of a computed value, the difference says
-    in which folder the run should be.
+    The folder must be `RUN`, or `POLICY/RUN` if the batch has several policies. If there is no leaderboard (`batch` is
+    None), the number of policies is not known, and both forms are accepted. Instead of a computed value, the difference
+    states the folder in which the run should be.
     """
     folder_with_policy = os.path.join(outcome.policy, outcome.run)
     if batch is None:
@@ -483,11 +484,11 @@ def _difference_of_name(run_folder: str, outcome: Outcome, batch: WholeBatch | N
 def _difference_of_origin(
     run_folder: str, outcome: Outcome, listed_origin: RunOrigin | UnsetType | None
 ) -> ValueDifference | None:
-    """Return the difference of a run that was scored from other inputs or options than the leaderboard says.
+    """Return a difference if a run was scored with other inputs or options than the leaderboard lists.
 
-    `listed_origin` are the inputs and options that the leaderboard lists for the run, or UNSET if its row has none. It
-    is None if the leaderboard does not list the run as scored, which is a difference, too. Returns None if there is no
-    difference.
+    `listed_origin` has the inputs and options that the leaderboard lists for the run, or is UNSET if its row has none.
+    It is None if the leaderboard does not list the run as scored, which also counts as a difference. Returns None if
+    there is no difference.
     """
     if listed_origin is None:
         name = f"the folder {run_folder}"
@@ -519,9 +520,9 @@ def _verdict_on_record(
 ) -> Verdict:
     """Return the verdict on scores of predictions, on a run of a batch, or on a record of a whole batch.
 
-    Inputs are found among `places`; the `rescorer` scores runs of a batch again. `batch` is needed for a record of a
-    whole batch. Raises InputError if the record cannot be scored again, NotFoundError for inputs that are missing or
-    changed.
+    Inputs are looked for among `places`, and `rescorer` scores the runs of a batch again. `batch` is needed for a
+    record of a whole batch. Raises InputError if the record cannot be scored again, and NotFoundError if inputs are
+    missing or changed.
     """
     try:
         if isinstance(record.members, ScoresHead):
@@ -584,11 +585,11 @@ def _verdict_on_values(
 ) -> Verdict:
     """Return the verdict on a record: the values that differ between its JSON and the document `computed`.
 
-    `recorded_json` is the JSON of the record, perhaps without members that cannot be computed again. `other_versions`
-    are the versions of cs-score, other than this one, that made the record. They are mentioned in a note and count as
-    no difference.
+    `recorded_json` is the JSON of the record, possibly without members that cannot be computed again. `other_versions`
+    are the versions of cs-score, other than the current one, that made the record. They are mentioned in a note but do
+    not count as differences.
     """
-    computed_json = document_in(json_text(computed), record.file)  # values of JSON types, like the recorded ones
+    computed_json = document_in(json_text(computed), record.file)  # has values of JSON types, like the record
     notes = []
     if other_versions:
         recorded_json = _with_this_version(recorded_json)
@@ -602,7 +603,7 @@ def _verdict_on_values(
 
 
 def _with_this_version(recorded: Json) -> Json:
-    """Return a JSON value in which the names of other versions of cs-score are replaced by this version."""
+    """Return a JSON value in which other versions of cs-score are replaced by the current version."""
     value: Json = json.loads(_VERSION_PATTERN.sub(VERSION, json.dumps(recorded)))
     return value
 
@@ -614,7 +615,7 @@ def _other_versions(value: Json) -> list[str]:
 
 
 def _changed_files(file: str, outcome: Outcome) -> list[ValueDifference]:
-    """Return a difference for each file of a run if it is missing, or if it has other content than its record says.
+    """Return a difference for each file of a run that is missing, or whose content differs from its record.
 
     `file` is the file of the record, in the folder of the run. Raises InputError if the record names a file outside
     this folder.
