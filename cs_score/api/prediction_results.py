@@ -112,7 +112,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
 
     @checked
     def explain(self, unit: Selectors = (), *, measure: str | None = None) -> Explanation:
-        """Explain how claims, instances or questions were scored: their gold beside their predictions.
+        """Explain how claims, instances or questions were scored, by comparing their predictions with gold.
 
         `unit` is one id or several; without ids, the worst mistakes are explained. `measure` is the measure under which
         effects are computed, by default the one that ranks leaderboards. Raises InputError if the gold
@@ -186,10 +186,10 @@ def scifact(
 ) -> EvidenceResult:
     """Score SciFact predictions: abstracts found and labelled, sentences given as evidence.
 
-    `gold` and `predictions` hold a JSON object for each claim. Predictions list the claims in the order of gold, or in
-    any order with `any_order`. With `answered_only` claims without a prediction are left out. `stage` (`retrieval`,
-    `rationale` or `label`) scores the measures of this stage instead. Raises InputError for files that cannot be
-    scored, UsageError for impossible arguments.
+    `gold` and `predictions` hold a JSON object for each claim. The predictions list the claims in the order of `gold`,
+    or in any order if `any_order` is true. If `answered_only` is true, claims without a prediction are left out.
+    `stage` (`retrieval`, `rationale` or `label`) scores the measures of a single stage instead. Raises InputError for
+    files that cannot be scored, UsageError for impossible arguments.
     """
     task = "scifact" if stage is None else stage_named("scifact", stage)
     return _score(task, gold, predictions, {"any_order": any_order, "answered_only": answered_only})
@@ -199,7 +199,7 @@ def scifact(
 def claims(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
     """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
 
-    Claims are matched by id, in any order. With `answered_only` claims without a prediction are left out. Raises
+    Claims are matched by id, in any order. If `answered_only` is true, claims without a prediction are left out. Raises
     InputError for files that cannot be scored, UsageError for impossible arguments.
     """
     return _score("claims", gold, predictions, {"answered_only": answered_only})
@@ -212,9 +212,9 @@ def r4c(
     """Score R4C derivations against their reference derivations.
 
     `references` is the number of reference derivations (1 to 3) that are drawn for each evaluation of an instance.
-    `ignore_missing` and `answered_only` are two names of one option: instances without a prediction are left out.
-    Raises InputError for files that cannot be scored, UsageError for impossible arguments, MissingExtraError without
-    the packages of `cs-score[r4c]`.
+    `ignore_missing` and `answered_only` are two names for the same option: instances without a prediction are left out.
+    Raises InputError for files that cannot be scored, UsageError for impossible arguments, MissingExtraError if the
+    packages of `cs-score[r4c]` are not installed.
     """
     options = {"references": references, "ignore_missing": ignore_missing, "answered_only": answered_only}
     return _score("r4c", gold, predictions, options)
@@ -224,8 +224,8 @@ def r4c(
 def hotpotqa(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
     """Score HotpotQA: answers, supporting facts, and both jointly.
 
-    With `answered_only` questions that have neither an answer nor facts are left out. Raises InputError for files that
-    cannot be scored, UsageError for impossible arguments.
+    If `answered_only` is true, questions that have neither an answer nor facts are left out. Raises InputError for
+    files that cannot be scored, UsageError for impossible arguments.
     """
     return _score("hotpotqa", gold, predictions, {"answered_only": answered_only})
 

@@ -87,7 +87,7 @@ class Shown:
         return self._value_for_table(name, table_by_name)
 
     def _value_for_table(self, name: str | None, value_by_name: Mapping[str, Value]) -> Value:
-        """Return the value for the table called `name`, for None the value for the main table.
+        """Return the value for the table called `name`, or for the main table if `name` is None.
 
         `value_by_name` has a value for each table, such as the table itself. Raises UsageError if there is no table of
         this name.

@@ -40,8 +40,8 @@ def _escape(match: re.Match[str]) -> str:
 def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -> str:
     """Return a text on one line, for example with an escape such as `\\x1b` in the place of a control character.
 
-    Every character that could move a cursor or break the line is written as an escape of Python, and only the first
-    `limit` characters are shown; a note says how many more there are. With `keep_tabs` tabs are not escaped, for
+    Every character that could move a cursor or break the line is written as a Python escape, and only the first `limit`
+    characters are shown; a note says how many more there are. If `keep_tabs` is true, tabs are not escaped; this is for
     messages that quote lines of tab-separated files.
     """
     if len(text) > limit:
@@ -76,7 +76,7 @@ def safe_cell(text: str, limit: int = LONGEST_LINE) -> str:
     """Return a text for a cell of a table, on one line. A text of more than `limit` characters is cut.
 
     Unsafe characters are escaped. Backslashes are doubled, so that a backslash in the text does not look like an
-    escape. In JSON, which has escapes of its own, they stay as they are.
+    escape. In JSON, which has its own escapes, backslashes are left unchanged.
     """
     if isinstance(text, JsonText):
         return one_line(text, limit)
@@ -87,7 +87,7 @@ def spreadsheet_cell(text: str) -> str:
     """Return a text for a cell of a table that a spreadsheet may open.
 
     A text that the spreadsheet would take for a formula gets an apostrophe: `=1+1` gives `'=1+1`. JSON never begins
-    like a formula. The function is not for numbers: `-1` would get an apostrophe, too.
+    like a formula. Do not use this function for numbers: `-1` would get an apostrophe, too.
     """
     safe_text = safe_cell(text, limit=sys.maxsize)  # whole
     if not isinstance(text, JsonText) and _FORMULA_PATTERN.match(text):

@@ -7,8 +7,9 @@ A kind of document is a record and a row of `KINDS`; its fields are the keys of 
         schema_version: Literal[2] = 2
     json_text(comparison); checked_record(document_in(data, file), Comparison, file); cs-score schema comparison
 
-A document is an object whose numbers are finite, whose members have different names, and that is nested no deeper than
-any of ours. Strings may hold single surrogates: names of files that are not UTF-8 are written so.
+In a valid document, all numbers are finite, the members of each object have different names, and the nesting is no
+deeper than in the documents that the package writes. Strings may contain single surrogates, which represent file names
+that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -167,8 +168,8 @@ def json_text(value: object) -> str:
 def failures_as_input_error(file: str) -> Iterator[None]:
     """Turn any failure in the block, which makes the text of a document, into an InputError with the name of its file.
 
-    A document from somebody else may fit the schema and still be incomplete. It may lack a score, for example, or the
-    name of a system.
+    A document from another source may fit the schema and still be incomplete. For example, a score or the name of a
+    system may be missing.
     """
     try:
         yield

@@ -112,12 +112,13 @@ def _collecting(outputs: _PendingOutputs | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def outputs_together() -> Iterator[None]:
-    """Let all files that are written in the block appear at its end, either all of them or none.
+    """Make the files that are written in the block appear together at its end: either all of them or none.
 
-    No file appears if writing one of them fails, or if the user interrupts. But if the block ends because an input is
-    wrong, the files written before appear: they were written on purpose, such as a report of problems. They also appear
-    if only standard error cannot be written. The files of a block inside another block appear at the end of the outer
-    block. Raises OutputError if a file cannot get its final name.
+    No file appears if writing one of them fails, or if the user interrupts. However, if the block ends because an input
+    is wrong, the files written up to then do appear, because they were written on purpose (a report of problems, for
+    example). They also appear if the only failure is that standard error cannot be written. When blocks are nested, the
+    files of the inner block appear at the end of the outer block. Raises OutputError if a file cannot get its final
+    name.
     """
     outer_outputs = _PENDING.get()
     outputs = _PendingOutputs()
@@ -137,7 +138,7 @@ def _keeps_earlier_outputs(error: BaseException) -> bool:
     """Return whether the files written before an error nevertheless get their final names.
 
     They do if the error is about an input, the command line or standard error. They do not if another output could not
-    be written, after an interruption, and after a defect of cs-score.
+    be written, if the user interrupted, or if cs-score has a defect.
     """
     if isinstance(error, ReportError):  # only standard error cannot be written; the class is a kind of OutputError
         return True
@@ -238,7 +239,7 @@ def _move_into_place(temporary: str, target: str) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file for writing that appears as `path` when the block ends, and not at all if the block fails.
+    """Open a binary file for writing that appears as `path` when the block ends, unless the block fails.
 
     Until then it is a temporary file in the same folder, which is renamed at the end. A device or a pipe such as
     `/dev/stdout` is written directly; on a terminal, control characters are escaped. Raises OutputError if the file
@@ -268,7 +269,7 @@ def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Return a device or a pipe that is opened for writing. Raises OSError if that is impossible.
+    """Open a device or a pipe for writing and return it. Raises OSError if it cannot be opened.
 
     Standard output may be redirected to a file. If this file were opened by its path, it would be overwritten from its
     beginning. Therefore a copy of the open descriptor is returned, which writes after what is there already.
@@ -404,11 +405,11 @@ FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 
 
 def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
-    """Write a folder with subfolders and files in these; it appears whole or not at all.
+    """Write a folder with subfolders that contain files. The folder is written completely or not at all.
 
-    `folders` are the names of the subfolders. A file has the name of its subfolder, its own name, and its content in
-    blocks. Names of files may come from inputs, so that a name with a slash or `..`
-    is refused. Raises OutputError if writing fails.
+    `folders` are the names of the subfolders. Each file is given by the name of its subfolder, its own name, and its
+    content in blocks. Because file names may come from inputs, a name with a slash or `..` is refused. Raises
+    OutputError if writing fails.
     """
     temporary = _temporary_path(os.fspath(path))
     try:
@@ -566,7 +567,7 @@ class PlannedOutput(Record):
     """A file that a call of cs-score will write. A file of an earlier call may be there already, which is recognised by
     its beginning.
 
-    `option` is the option or parameter that names it, `existing` says how a file at this place is dealt with.
+    `option` is the option or parameter that names the file, and `existing` says what to do with an existing file.
     `pattern` matches the beginning of a file that cs-score wrote, by which it is recognised.
     """
 
@@ -597,8 +598,8 @@ class PlannedOutput(Record):
     def is_recognised(self) -> bool:
         """Return whether the file at the place of the output looks like one that an earlier call wrote.
 
-        The beginning of its decompressed content is compared with the pattern of such files. Any file that may be
-        cleared counts as recognised without a look at it.
+        The beginning of its decompressed content is compared with the pattern of such files. A file that may be cleared
+        counts as recognised without being read.
         """
         if self.existing is Existing.CLEARED:
             return True

@@ -113,9 +113,9 @@ class ProcessPool(Generic[T, R]):
     def wait(self, seconds: float | None = None) -> list[Future[R]]:
         """Wait until an item is done, and return the futures of the items that are done.
 
-        The wait ends after `seconds` at the latest, then perhaps with an empty list; None sets no limit. Each future is
-        returned once, by the first call that finds it done. Raises NoWorkerError if the operating system does not start
-        any worker.
+        The wait ends after `seconds` at the latest, in which case the list may be empty. None means no limit. Each
+        future is returned once, by the first call that finds it done. Raises NoWorkerError if the operating system does
+        not start any worker.
         """
         if self._jobs == 1:
             return self._compute_next()
@@ -263,7 +263,7 @@ class ProcessPool(Generic[T, R]):
 
 
 def _work_on_items(connection: Connection, inherited_ends: list[Connection], work: Callable[[Any], Any]) -> None:
-    """Do the work for one item after the other. A worker process runs this function until its owner ends it.
+    """Process items one after another. A worker process runs this function until its owner ends the process.
 
     Items are received by `connection`, and an answer is sent back for each: whether the work succeeded, and its result
     or exception. `inherited_ends` are the owner's ends of pipes; they have to be closed here, since a pipe ends only
@@ -288,7 +288,7 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
 
 
 def _set_signals_of_worker() -> None:
-    """Let a worker process ignore Ctrl-C, and end by the other stop signals.
+    """Make a worker process ignore Ctrl-C, but end on the other stop signals.
 
     Ctrl-C reaches all processes of a terminal; the owner of the pool handles it. SIGHUP, which says that the terminal
     was closed, stays ignored if it is ignored already, as after `nohup`.

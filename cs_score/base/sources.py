@@ -185,7 +185,7 @@ _content_by_pipe: dict[tuple[int, int], bytes] | None = None
 def pipes_kept_in_memory() -> Iterator[None]:
     """Keep the content of named pipes in memory during the block, so that they can be opened again, as files can.
 
-    This is for commands: their pipes are filled once. In other programs a pipe may be filled again and again.
+    This is meant for commands, whose pipes are filled only once. In other programs, a pipe may be filled repeatedly.
     """
     global _content_by_pipe
     outer_content = _content_by_pipe
@@ -342,7 +342,7 @@ def read_delimited(file: Input) -> Delimited:
 
     If the first line has no tab, the file is CSV, with commas and quotes. Blank lines are skipped, and white space
     around cells is dropped. Raises InputError for a row with a different number of cells (the error gives its line),
-    for a column without a name, for two columns of the same name, and for a file that is no table.
+    for a column without a name, for two columns with the same name, and for a file that is not a table.
     """
     with open_source(file) as source:
         data = source.read_bytes()

@@ -126,11 +126,11 @@ def _planned_report(error_report: Destination) -> Sequence[PlannedOutput]:
 
 @contextlib.contextmanager
 def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
-    """Score all runs of a call as if they were one run, as the reference does, and give the result to the block.
+    """Score all runs of a call as if they were one run, as the reference scorer does, and yield the result.
 
     The debug file of a large run is kept in a temporary folder until the block ends, so the result has to be written
-    inside the block. Raises InputError if a file is wrong. If an error stops the scoring, the tables that are complete
-    then are written before it is raised.
+    inside the block. Raises InputError if a file is wrong. If an error stops the scoring, the tables that are already
+    complete are written before the error is raised.
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
@@ -162,8 +162,8 @@ def _score_whole_run(
 ) -> Result:
     """Load all files of a call and score them as one run, not in parts. Return the result.
 
-    Raises InputError if files cannot be loaded or scored. If this is ScoringStopped, the tables completed before the
-    error are written first.
+    Raises InputError if files cannot be loaded or scored. If the error is ScoringStopped, the tables that are already
+    complete are written first.
     """
     try:
         run = _load_runs_as_one(call, gold, knowledge_bases, problems)
@@ -208,7 +208,7 @@ def _write_error_report(call: Call, result: Result) -> None:
 
     On standard error most editions print the report twice, as the reference program does. An edition with the report
     before the tables prints it once, like a report in a file or on standard output. With --quiet, only the line with
-    the numbers of problems is printed there, and only if there are errors.
+    the numbers of problems is printed on standard error, and only if there are errors.
     """
     destination = _destination_of_report(call)
     goes_to_stderr = destination.stream == "stderr"
@@ -228,8 +228,8 @@ def _write_error_report(call: Call, result: Result) -> None:
 def _destination_of_report(call: Call) -> Destination:
     """Return the destination of the error report, which is the value of -error_file with one exception.
 
-    If both tables and report go to standard output, and the tables come first, the reference closes standard output
-    after the tables, so that its report is lost. Ours goes to standard error.
+    If both the tables and the report go to standard output and the tables come first, the reference scorer closes
+    standard output after the tables, so its report is lost. In this case, cs-score writes the report to standard error.
     """
     stream_of_tables = None if call.output is None else call.output.stream
     share_stdout = call.error_report.stream == "stdout" and stream_of_tables == "stdout"
@@ -263,8 +263,8 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
 def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
     """Print on standard error the problems that were found before an error ended the scoring, and then the error.
 
-    Remarks come first: remarks on the part of the result that exists if scoring was stopped, then remarks of the error.
-    Nothing is printed if standard error cannot be written.
+    Remarks come first. If scoring was stopped, these begin with remarks on the partial result; the remarks of the error
+    follow. Nothing is printed if standard error cannot be written.
     """
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):

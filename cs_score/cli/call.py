@@ -66,9 +66,9 @@ class Call(Runs):
 
         `output` is the prefix of the files with tables, or the stream to which all tables are written; if it is None,
         no table is written. `output_option` is the option that names it, for messages. `further_outputs` are the files
-        that are written beside the tables and the file of --problems. `error_report` is the file or stream for
-        problems, `json_file` the file for the JSON document, None for no file. Raises UsageError for options with
-        impossible values, and UsageError or OutputError if an output may not be written.
+        that are written in addition to the tables and the file of --problems. `error_report` is the file or stream for
+        problems. `json_file` is the file for the JSON document, or None. Raises UsageError for options with impossible
+        values, and UsageError or OutputError if an output may not be written.
         """
         super().__init__(command_line)
         self.output = output
@@ -148,7 +148,8 @@ class Call(Runs):
         """Return the number of parts into which the queries are divided, so that a large run is scored part by part.
 
         It is the value of --parts. Without that option it depends on the size of `files`, the run and its assessments.
-        It is always 1, even with --parts, if one of them can be read only once, since each part reads all files.
+        Since each part reads all files, the number is always 1, even with --parts, if one of the files can be read only
+        once.
         """
         size = _size_when_read(files)
         if size is None:  # a file can be read only once

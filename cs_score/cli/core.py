@@ -126,8 +126,8 @@ class Option(click.Option):
     ) -> None:
         """Make an option from its `usage` text, such as `--json`, `--top N`, or `--run ID...` if it may be repeated.
 
-        `default_text` is the default that help shows, `choices` are the values that completion offers, `also` are
-        further spellings. An option with `make_text`, such as `--help`, prints the text that this function returns,
+        `default_text` is the default shown in help, `choices` are the values offered by completion, and `also` are
+        alternative spellings. An option with `make_text`, such as `--help`, prints the text returned by this function,
         and the command does nothing else.
         """
         is_repeated = usage.endswith("...")
@@ -260,12 +260,11 @@ class CommandLine:
     """A parsed command line: the options with their values, the other words, and where the result is written. `typed`
     holds all words in their order, `positional_words` the words that are neither options nor values of options.
 
-    `options_without_value` are the options whose value is missing, which is wrong usage.
-    `value_by_option` has the value of each option by its name, such as `--top`: the last one if it was repeated, and
-    None for an option without value.
-    `help_or_version` is the text that `--help` or `--version` prints instead of running the command, or empty.
-    `format` is the format of the result. The result is written to `file` or, as several files, into `folder`; without
-    both it is printed.
+    `options_without_value` are the options whose required value is missing. `value_by_option` maps the name of each
+    option, such as `--top`, to its value. If an option was repeated, the last value is kept; an option that takes no
+    value is mapped to None. `help_or_version` is the text that `--help` or `--version` prints instead of running the
+    command, or empty. `format` is the format of the result. The result is written to `file` or, as several files, into
+    `folder`. If neither is set, it is printed.
     """
 
     def __init__(self, typed: Sequence[str], defaults: Mapping[str, str | None] = MappingProxyType({})) -> None:
@@ -678,8 +677,8 @@ class Command(click.Command):
     def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
         """Return whether an option has all that it needs: its value was typed, or it needs no value.
 
-        `word` is the option as typed, and `rest` are the words after it. The value stands after `=` in `word`, or it
-        is the first word of `rest`.
+        `word` is the option as typed, and `rest` are the words after it. The value comes after `=` in `word`, or it is
+        the first word of `rest`.
         """
         # A value in brackets may be left out, as in `--json [FILE.json]`.
         needs_no_value = option.value_name is None or option.value_name.startswith("[")
@@ -732,8 +731,8 @@ class Command(click.Command):
     def _error_without_value(self, option: Option) -> Misuse:
         """Return the error for an option that was typed without its value.
 
-        The text for standard output is the reference's, which complains about the first required word instead. For
-        commands of our own this text is not printed.
+        The text for standard output is that of the reference scorer, which complains about the first required word
+        instead. This text is printed only by commands that follow a reference program.
         """
         required_words = []
         if self.follows_reference:
@@ -913,8 +912,8 @@ class Command(click.Command):
     def _choose_folder(self, command_line: CommandLine, path: str) -> None:
         """Set the folder of the command line to `path`.
 
-        The format stays if the command can print it (`formats`); else it becomes the command's default format. Raises
-        UsageError if the path looks like a file.
+        The format is kept if the command can print it (`formats`). Otherwise, it becomes the command's default format.
+        Raises UsageError if the path looks like a file.
         """
         if not self._always_writes_folder():
             self._refuse_unknown_ending(path)
@@ -933,9 +932,10 @@ class Command(click.Command):
     def _format_of(self, command_line: CommandLine, path: str | None) -> str:
         """Return the format of the result, such as `json`.
 
-        It is the format that --format or --json names. Without them, the ending of `path`, the value of -o, decides;
-        if that names no format, the result is the default. Raises UsageError for a format that the command does not
-        have, and for `-o` with the ending of an image that cs-score does not write, such as `chart.pdf`.
+        It is the format that --format or --json names. Without these options, the format follows from the ending of
+        `path` (the value of -o). If the ending does not name a format either, the default format is returned. Raises
+        UsageError for a format that the command does not have, and for `-o` with the ending of an image that cs-score
+        does not write, such as `chart.pdf`.
         """
         default = self._default_format(path)
         format_ = self._requested_format(command_line, path) or default
@@ -971,7 +971,7 @@ class Command(click.Command):
     def _refuse_unknown_ending(self, path: str) -> None:
         """Raise UsageError if the name of a new folder has an ending, such as `.csv`: probably a file was meant.
 
-        Endings that name a format do not come here: `_requested_format` has chosen that format, which is no folder.
+        Endings that name a format are not checked here: `_requested_format` has already chosen that format.
         """
         ending = ending_of(path)
         if not re.fullmatch(r"\.[a-z]{2,5}", ending) or os.path.isdir(path):
@@ -1306,8 +1306,8 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
 def _advice_on_other_command(command: Command, name: str) -> str:
     """Return advice that names up to three other commands with an option of this or a similar name.
 
-    The text is empty if no other command has such an option, and if the command itself has one: then a misspelling of
-    that option is more likely.
+    The text is empty if no other command has a similar option. It is also empty if the command itself has one, because
+    a misspelling of that option is then more likely.
     """
     if name in command.option_by_spelling or did_you_mean(name, command.option_by_spelling):
         return ""
@@ -1371,9 +1371,9 @@ def command(
 ) -> Callable[[Body], Callable[[str], Command]]:
     """Return a decorator, to be used as `@command("version", ())`, which turns a function into a maker of a command.
 
-    The decorated function does the work of the command: it gets the command line. The name in the module then stands
-    for a function that makes the command; only `load_command` calls it. So a command is made when it is needed.
-    `command_class` is the class of the command, and `properties` are the fields of its record of properties.
+    The decorated function does the work of the command and receives the command line. The decorator replaces it with a
+    function that makes the command and is called only by `load_command`. In this way, a command is made only when it is
+    needed. `command_class` is the class of the command, and `properties` are the fields of its record of properties.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
@@ -1422,8 +1422,8 @@ def _commands_in_own_folders() -> dict[str, CommandEntry]:
 def _names_in_order(entry_by_name: Mapping[str, CommandEntry]) -> list[str]:
     """Return the names of commands in the order of help.
 
-    It is the order of the entries, but an entry may name another command, which it follows in the help
-    (`listed_after`). If that other command is not installed, the entry comes last.
+    This is the order of the entries, unless an entry names another command after which it is listed (`listed_after`).
+    If that other command is not installed, the entry comes last.
     """
     names = [name for name, entry in entry_by_name.items() if not entry.listed_after]
     for name, entry in entry_by_name.items():

@@ -230,9 +230,9 @@ def _second_words(verb: str) -> list[str]:
 def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
     """Return the command that the first words name, and the words after its name.
 
-    For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word is a
-    task, the command is `score` for this task. If it names neither command nor task, the bare command is returned with
-    all words. Raises UsageError if the first word seems to be a mistyped name, and if it is only the beginning of a
+    For `analyze scifact --top 3`, the result is the command `analyze scifact` and `["--top", "3"]`. If the first word
+    is a task, the command is `score` for this task. If it names neither command nor task, the bare command is returned
+    with all words. Raises UsageError if the first word seems to be a mistyped name, or if it is only the beginning of a
     name, such as `bundle`.
     """
     for word_count in (2, 1):  # a name of two words, such as `compare table`, comes before the name of its first word
@@ -376,9 +376,9 @@ def _run_and_flush(command: Command, words: Sequence[str]) -> int:
 def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> int:
     """Report wrong usage of a command with a line on standard error. Return the exit status.
 
-    A command that follows a reference program first prints the message of that program and its help on standard
-    output. The exit status says failure if standard output is closed. `has_words` is false for the call of
-    cs-score without any word, which prints the first page of help.
+    A command that follows a reference program first prints the message of that program and its help on standard output.
+    The exit status says failure if standard output is closed. `has_words` is false if cs-score was called without any
+    words; in that case, the first page of help is printed.
     """
     if command.follows_reference:
         help_text = command.help_text() if has_words else first_page()
@@ -424,7 +424,7 @@ def _message_about_system(error: OSError | ImportError) -> str:
 def _message_of_cause(error: OSError | ImportError) -> str:
     """Return the message of an error, or of the import error during whose handling it was raised.
 
-    Some packages catch an import error and raise another one with general advice. The reason is in the original one.
+    Some packages catch an import error and raise another error with general advice. The original error has the reason.
     """
     if isinstance(error.__context__, ImportError):
         return _message_about(error.__context__)

@@ -137,7 +137,7 @@ class Destination(Record):
         return self.stream is None
 
     def planned(self, option: str, existing: Existing) -> tuple[PlannedOutput, ...]:
-        """Return a description of the file, so that it is checked before the work begins; empty for a stream.
+        """Return a description of the file, with which it is checked before the work begins, or nothing for a stream.
 
         `option` is the option that names the file. `existing` says what happens to a file that is already there. A
         destination that is the prefix of several files is not asked: its caller knows the files.

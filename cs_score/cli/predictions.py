@@ -52,8 +52,9 @@ def find_gold_and_predictions(
 ) -> tuple[str | None, list[str]]:
     """Return the gold file, None if the task needs none and none is named, and the files of predictions.
 
-    `is_single_file` says whether the command scores a single file of predictions. If it does, the task needs no gold
-    and the command line has two files, the first is gold. Raises UsageError if a task needs gold and there is none.
+    `is_single_file` says whether the command scores a single file of predictions. If so, and if the task does not need
+    gold but the command line has two files, the first file is gold. Raises UsageError if the task needs gold and none
+    is named.
     """
     if mode.needs_gold:
         return gold_and_predictions(command_line)

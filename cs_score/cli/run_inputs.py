@@ -153,9 +153,9 @@ class Runs(Scoring):
     def find_runs_and_assessments(self) -> RunsAndAssessments:
         """Return the runs and the files of assessments that the command line names.
 
-        If --run or -runids is given, only the runs with the ids of the option are returned. A knowledge
-        base counts as a run. The content of standard input is kept, so that it can be read again when it is loaded.
-        Raises UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
+        If --run or -runids is given, only the runs with the ids of the option are returned. A knowledge base counts as
+        a run. The content of standard input is kept, so that it can be read again when it is loaded. Raises UsageError
+        if there are no queries, no assessments or no runs, or if no run has one of the chosen ids.
         """
         # Files are read twice: to recognise them and to load them.
         self.run_and_pool_files = [rereadable(file) for file in self.run_and_pool_files]
@@ -413,8 +413,8 @@ class Runs(Scoring):
     def _options_of_b(self, changes: ChangesOfB) -> tuple[Options, list[str]]:
         """Return the options for scoring side B, and the names of all its changes: `["policy sf", "pool second.tab"]`.
 
-        The options differ from the command line in the edition or policy. Another pool changes no option: the
-        caller reads it in the place of the first one. Raises UsageError for an unknown edition or policy.
+        The options differ from the command line in the edition or policy. A different pool does not change any option:
+        the caller reads it instead of the first pool. Raises UsageError for an unknown edition or policy.
         """
         inputs_of_b = self  # the command line as side B reads it
         names_of_changes = []
