@@ -143,7 +143,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     def _check_paths(self, json_path: str, table_path: str) -> None:
         """Raise UsageError or OutputError if `write` may not write the JSON and the table of units to these paths.
 
-        An existing file is overwritten only if it begins as a file of cs-score does.
+        An existing file is overwritten only if it begins like a file written by cs-score.
         """
         # The pattern of the headings of the table, as `--per-item` writes them.
         beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
@@ -155,7 +155,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         OutputPlan(input_names, [json_file, table_file]).check()
 
     def __str__(self) -> str:
-        """Return the text that the command prints; for a loaded result, without the lines about its files."""
+        """Return the text that the command prints. For a loaded result, the lines about its files are missing."""
         if self._source is not None:  # the result was not loaded
             return report_text(self._source)
         units = self._document.units

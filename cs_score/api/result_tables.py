@@ -198,7 +198,7 @@ RESPONSES: Final = _layout(
 def _ranking_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each node of each ranking, with its rank from 1 and the average precision of the ranking.
 
-    A ranking without nodes has one row without rank.
+    A ranking without nodes has one row, which has no rank.
     """
     for run in document.runs:
         if not run.average_precision:

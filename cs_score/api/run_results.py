@@ -92,7 +92,8 @@ class ScoredLines:
     def rescore(self, policy: Policy, limits: JustificationLimits) -> ScoredLines:
         """Return the same lines scored under another policy and other limits; no file is read.
 
-        Raises UsageError if the run was validated for other limits: validation removed the lines that exceed them.
+        Raises UsageError if the run was validated for other limits, because validation removed the lines that exceed
+        them.
         """
         if self._loaded.gold.validates and limits != self.limits:
             raise UsageError(
@@ -207,7 +208,7 @@ class RunResult(AnyResult[ScoredLines]):
 
     @property
     def justifications(self) -> str:
-        """The limits on justifications in force, such as `1:3`."""
+        """The current limits on justifications, such as `1:3`."""
         if self._source is not None:
             return str(self._source.limits)
         assert self._options is not None  # a result that was loaded has no source but options

@@ -168,7 +168,7 @@ class _Member(property):
         self._value_of_member = value_of_member  # a function for this property alone; `__set_name__` annotates it
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Store the name of the property, and make its annotation the return type, which documentation shows.
+        """Store the name of the property, and use its annotation as the return type shown in the documentation.
 
         Python calls this when the class `owner`, in which the property is defined, has been made.
         """

@@ -38,7 +38,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -> str:
-    """Return a text on one line, for example with an escape such as `\\x1b` in the place of a control character.
+    """Return a text on one line, with control characters replaced by escapes such as `\\x1b`.
 
     Every character that could move a cursor or break the line is written as a Python escape, and only the first `limit`
     characters are shown; a note says how many more there are. If `keep_tabs` is true, tabs are not escaped; this is for
@@ -59,8 +59,7 @@ class JsonText(str):
 def json_value(value: object) -> JsonText:
     """Return a value as JSON on one line, with letters such as é as they are: `["café"]`.
 
-    Characters that are invisible or could break a line are written as escapes of JSON, so that the text can be read
-    back.
+    Characters that are invisible or could break a line are written as JSON escapes, so that the text can be read back.
     """
     json_text = json.dumps(value, ensure_ascii=False)
     return JsonText(_UNSAFE_PATTERN.sub(_escape_as_json, json_text))

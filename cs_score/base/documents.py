@@ -271,7 +271,7 @@ def read_document(file: Input, *, dash_is_stdin: bool = True) -> dict[str, Json]
 def document_in(data: bytes | str, file: str) -> dict[str, Json]:
     """Return the object in a JSON text as a dictionary. `file` is the name of its file in messages.
 
-    Raises InputError for a value that is no object, and for everything that `parse_json` refuses.
+    Raises InputError if the value is not an object, and for everything that `parse_json` refuses.
     """
     value = parse_json(data, file)
     if not isinstance(value, dict):
@@ -368,7 +368,7 @@ _LEVELS_BY_BRACKET: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 def _nesting_error(text: str, file: str) -> InputError:
-    """Return the error that a JSON text is nested too deeply, with the place of the first bracket that is too many."""
+    """Return the error for a JSON text that is nested too deeply, with the place of the first excess bracket."""
     level = 0
     place = None
     for token in _TOKEN_PATTERN.finditer(text):

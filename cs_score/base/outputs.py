@@ -34,7 +34,7 @@ _DESCRIPTOR_BY_STREAM_PATH: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def _gzip_compressor() -> Any:
-    """Return a compressor of gzip that writes no name and no time, so that equal contents give equal files."""
+    """Return a gzip compressor that does not write a name or a time, so that equal contents give equal files."""
     return zlib.compressobj(wbits=31)  # 31: the largest window, with the header and the trailer of gzip
 
 
@@ -102,7 +102,7 @@ _PENDING: ContextVar[_PendingOutputs | None] = ContextVar("pending", default=Non
 
 @contextlib.contextmanager
 def _collecting(outputs: _PendingOutputs | None) -> Iterator[None]:
-    """While the block runs, add written files to `outputs`. For None, each file appears as soon as it is whole."""
+    """While the block runs, add written files to `outputs`. If it is None, each file appears when it is complete."""
     token = _PENDING.set(outputs)
     try:
         yield
@@ -190,7 +190,7 @@ def _rename(temporary: str, target: str, *, with_backup: bool) -> _Renamed:
 def _make_backup_link(path: str) -> str | None:
     """Make a backup of a file: a second name (a hard link) in its folder. Return this name.
 
-    Returns None if the file does not exist, or its file system has no hard links.
+    Returns None if the file does not exist, or if its file system does not support hard links.
     """
     backup = _temporary_path(path)
     try:
@@ -207,7 +207,7 @@ def _remove_backup(backup: str | None) -> None:
 
 
 def _rename_back(renamed: Sequence[_Renamed]) -> None:
-    """Remove files that have their final names already, and bring back the files that they replaced."""
+    """Remove files that already have their final names, and restore the files that they replaced."""
     for output in reversed(renamed):
         if output.backup is None:
             _remove(output.target)
@@ -257,7 +257,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a device or a pipe for writing. If it is a terminal, control characters are escaped.
 
-    Raises OSError if that is impossible.
+    Raises OSError if it cannot be opened.
     """
     with _open_device(path) as device:
         if not device.isatty():
@@ -298,7 +298,7 @@ def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def shown_on_terminal(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield blocks of UTF-8 as a terminal may get them: control characters and bytes that are not UTF-8 are escaped."""
+    """Yield blocks of UTF-8 that are safe on a terminal: control characters and invalid bytes are escaped."""
     # A character may be divided between two blocks: the decoder keeps its first bytes until the next block. It makes
     # surrogates of bytes that are not UTF-8, and `terminal_safe` escapes these.
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -363,7 +363,7 @@ def _path_among_temporary_files() -> str:
 
 
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
-    """Write blocks one after the other to a file, which appears whole or not at all.
+    """Write blocks one after another to a file. The file is written completely or not at all.
 
     Raises OutputError if writing fails.
     """
@@ -377,9 +377,9 @@ def write_packed(path: str, blocks: Iterable[bytes]) -> None:
 
 
 def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
-    """Write several files, each given by its path and blocks of bytes; all appear, or none.
+    """Write several files, each given by its path and blocks of bytes. Either all of them appear or none.
 
-    A file is compressed if its name says so, as by `write_packed`. Raises OutputError if writing fails.
+    As in `write_packed`, a file is compressed if its name says so. Raises OutputError if writing fails.
     """
     with outputs_together():
         for path, blocks in files:
@@ -428,7 +428,7 @@ def _fill_folder(
 ) -> None:
     """Write subfolders and files into a temporary folder. Its later path, `path`, is named in error messages.
 
-    Raises OSError, and OutputError for an impossible name of a file.
+    Raises OSError if writing fails, and OutputError if the name of a file is not possible.
     """
     for folder in folders:
         os.mkdir(os.path.join(temporary, folder))
@@ -564,11 +564,11 @@ def ending_of(path: str) -> str:
 
 
 class PlannedOutput(Record):
-    """A file that a call of cs-score will write. A file of an earlier call may be there already, which is recognised by
-    its beginning.
+    """A file that a call of cs-score will write. An earlier call may already have written a file to the same
+    place.
 
     `option` is the option or parameter that names the file, and `existing` says what to do with an existing file.
-    `pattern` matches the beginning of a file that cs-score wrote, by which it is recognised.
+    `pattern` matches the beginning of a file that cs-score wrote, so that the file can be recognised.
     """
 
     option: str
@@ -679,7 +679,7 @@ class OutputPlan(Record):
     def _files_to_check(self) -> Iterator[PlannedOutput]:
         """Yield the outputs without devices and pipes, which may be written any number of times.
 
-        An output that has to be a new file is yielded in any case: `check` refuses it if it is a device.
+        An output that has to be a new file is always yielded, so that `check` can refuse it if it is a device.
         """
         for output in self.outputs:
             must_be_new = output.existing is Existing.REFUSED
@@ -707,7 +707,8 @@ def _identity(path: str, *, is_input: bool = False) -> _Identity:
 def why_not_writable(path: str) -> str | None:
     """Return the operating system's reason why a file cannot be made or replaced.
 
-    Returns None if it can be. A path in a folder that does not exist gives `No such file or directory`.
+    Returns None if the file can be written. For a path in a folder that does not exist, the reason is `No such file or
+    directory`.
     """
     try:
         status = os.stat(path)

@@ -141,7 +141,7 @@ class ProcessPool(Generic[T, R]):
     def _receive_answers(self, seconds: float | None) -> list[Future[R]]:
         """Wait until a worker answers, and return the futures of all items whose answers have arrived.
 
-        The wait ends after `seconds` at the latest; None sets no limit.
+        The wait ends after `seconds` at the latest. None means no limit.
         """
         done_futures = []
         connections = list(self._workers)  # the pipes to the workers
@@ -153,7 +153,7 @@ class ProcessPool(Generic[T, R]):
         return done_futures
 
     def _hand_out_items(self) -> list[Future[R]]:
-        """Send pending items to workers that are free, and return the futures of items whose worker has died."""
+        """Send pending items to idle workers, and return the futures of items whose worker has died."""
         failed_futures = []
         while self._pending:
             connection = self._free_worker()  # the pipe to the worker
@@ -236,7 +236,7 @@ class ProcessPool(Generic[T, R]):
         return None
 
     def _start_worker(self) -> Connection:
-        """Start a worker process, and return the pipe to it. Raises OSError if that is impossible."""
+        """Start a worker process, and return the pipe to it. Raises OSError if it cannot be started."""
         owner_end, worker_end = multiprocessing.Pipe()
         # A worker that is forked inherits the owner's ends of all pipes, and has to close them.
         are_forked = workers_share_memory()

@@ -69,7 +69,7 @@ def _raise_for_signal(number: int, frame: FrameType | None) -> None:
 
 
 def _handle_after(seconds: float, handler: _Handler, number: int) -> None:
-    """Let a handler handle a signal after some seconds. A timer sends another signal then, which calls the handler."""
+    """Call a handler for a signal after some seconds. A timer then sends another signal, which calls the handler."""
     signal.signal(signal.SIGALRM, lambda alarm, frame: handler(number, frame))
     signal.setitimer(signal.ITIMER_REAL, seconds)
 

@@ -111,7 +111,7 @@ class Source:
     def __init__(self, name: str, raw: io.FileIO | io.BytesIO, *, decompress: bool = True) -> None:
         """Make a source of a file or of bytes in memory (`raw`).
 
-        With `decompress` the content is decompressed if `name` ends like a compressed file, such as `.gz`.
+        The content is decompressed if `decompress` is true and `name` has the ending of a compressed file (`.gz`).
         """
         self.name = name
         self._stored = raw
@@ -249,9 +249,9 @@ def open_source(file: Input, *, dash_is_stdin: bool = True, decompress: bool = T
 
 
 def _source_of_open_file(file: IO[str] | IO[bytes], name: str, decompress: bool) -> Source:
-    """Return a source of the rest of an open file, which is read now.
+    """Read the rest of an open file, and return it as a source.
 
-    The file is not closed, since it belongs to the caller. With `decompress` a compressed content is decompressed.
+    The file is not closed, since it belongs to the caller. If `decompress` is true, compressed content is decompressed.
     """
     # An input in memory gives its whole content each time. Any other file is read from where it stands.
     content = file.getvalue() if isinstance(file, InMemory) else file.read()

@@ -44,7 +44,7 @@ else:
 def bare(command_line: CommandLine) -> int:
     """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255.
 
-    The function does the work of `cs-score` without the name of a command, the bare call.
+    This function does the work of the bare call, which is `cs-score` without the name of a command.
     """
     problems = ProblemLog()
     call: Call | None = None  # stays None if the command line is wrong: then no file must be written
@@ -275,7 +275,7 @@ def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
 
 
 def _write_report_of_failure(call: Call, problems: Sequence[Problem], error: CsScoreError) -> None:
-    """Write the problems and the error that ended the scoring into the file of -error_file, as the reference does.
+    """Write the problems and the error that ended the scoring to -error_file, as the reference scorer does.
 
     The file ends with a mark by which the next call recognises that it may replace the file. Nothing is written if that
     is impossible.

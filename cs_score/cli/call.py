@@ -95,7 +95,7 @@ class Call(Runs):
         return outputs.params_text(typed_words, os.getcwd(), self.policy_texts, has_samples)
 
     def _planned_tables(self, output_option: str) -> Iterator[PlannedOutput]:
-        """Yield the files into which tables are written; none if they go to a stream or are not written.
+        """Yield the files into which tables are written, if any. Tables may also go to a stream or not be written.
 
         Messages about these files name `output_option`, such as `-output_file`.
         """

@@ -157,7 +157,7 @@ class Option(click.Option):
         return not self.long_name.startswith("--")
 
     def with_two_dashes(self) -> Option:
-        """Return the option with a further spelling for switches of the reference: `--query-base` for `-query_base`.
+        """Return the option with an additional spelling for reference switches: `--query-base` for `-query_base`.
 
         Commands that the reference programs do not have accept both spellings.
         """
@@ -182,7 +182,7 @@ class Option(click.Option):
         return spellings, meaning
 
     def _spellings_in_help(self) -> list[str]:
-        """Return the spellings of the option that help shows: its name, and spellings of one letter.
+        """Return the spellings of the option that are shown in help: its name and its one-letter spellings.
 
         For example `["-o", "--output"]`, the shortest first. Other spellings are accepted but not shown.
         """
@@ -258,7 +258,7 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 
 class CommandLine:
     """A parsed command line: the options with their values, the other words, and where the result is written. `typed`
-    holds all words in their order, `positional_words` the words that are neither options nor values of options.
+    holds all words in order, and `positional_words` holds the words that are neither options nor values of options.
 
     `options_without_value` are the options whose required value is missing. `value_by_option` maps the name of each
     option, such as `--top`, to its value. If an option was repeated, the last value is kept; an option that takes no
@@ -484,7 +484,7 @@ class Command(click.Command):
     def _summary(self) -> str:
         """Return the first line of the help: the summary in the command's properties or in the table of commands.
 
-        It is empty if both lack one.
+        It is empty if neither has a summary.
         """
         if self.properties.summary or self.command_entry is None:
             return self.properties.summary
@@ -596,9 +596,9 @@ class Command(click.Command):
     # ---- Reading what was typed
 
     def parse(self, typed: Sequence[str]) -> CommandLine:
-        """Return the parsed command line. Raises UsageError for a wrong one.
+        """Return the parsed command line. Raises UsageError if it is wrong.
 
-        Options without their value are reported last, as the reference programs do: after unknown options.
+        As in the reference programs, options whose value is missing are reported last, after unknown options.
         """
         line = self._read_words(typed)
         if line.help_or_version:
@@ -661,7 +661,7 @@ class Command(click.Command):
     def _option_named_by(self, word: str, typed: Sequence[str]) -> Option:
         """Return the option that a word such as `--gold` or `--gold=FILE` names.
 
-        Raises UsageError for an unknown option, and for a value of an option that takes none.
+        Raises UsageError for an unknown option, or if a value is given to an option that does not take one.
         """
         name, equals, _ = word.partition("=")
         option = self.option_by_spelling.get(name)
@@ -731,7 +731,7 @@ class Command(click.Command):
     def _error_without_value(self, option: Option) -> Misuse:
         """Return the error for an option that was typed without its value.
 
-        The text for standard output is that of the reference scorer, which complains about the first required word
+        The text for standard output is that of the reference program, which complains about the first required word
         instead. This text is printed only by commands that follow a reference program.
         """
         required_words = []
@@ -780,7 +780,7 @@ class Command(click.Command):
     def _check_words(self, command_line: CommandLine) -> None:
         """Raise UsageError if -o or a required word is missing, or if there are too many words.
 
-        For words it is a Misuse, the kind of UsageError with the message of the reference program.
+        For words, the error is a Misuse, the kind of UsageError that has the message of the reference program.
         """
         if self.properties.needs_output and "--output" not in command_line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.properties.example}")
@@ -854,7 +854,7 @@ class Command(click.Command):
     def _run_and_write(self, command_line: CommandLine) -> int:
         """Run the command, and print its result or write it to the file of -o. Return the exit status.
 
-        Raises UsageError for a format that the command does not have and for a file that it may not write.
+        Raises UsageError for a format that the command does not have, or for a file that must not be written.
         """
         if self.properties.formats:
             self._choose_output(command_line)
@@ -948,16 +948,16 @@ class Command(click.Command):
         return format_
 
     def _default_format(self, path: str | None) -> str:
-        """Return the format of the result if the user names none; with -o `path` it may be the format of a folder."""
+        """Return the format to use if the user does not name one. With -o `path`, it may be the format of a folder."""
         # A command that always writes a folder uses its format for what it prints.
         if path is not None and self.properties.folder_format and not self._always_writes_folder():
             return self.properties.folder_format
         return self.properties.formats[0]  # the first format of a command is its default
 
     def _requested_format(self, command_line: CommandLine, path: str | None) -> str | None:
-        """Return the format that --format or --json names, or else the ending of `path`; None if the user names none.
+        """Return the format named by --format or --json, or else by the ending of `path`, or None if none is named.
 
-        The ending does not matter if -o names a folder in every format.
+        The ending is ignored if -o names a folder in every format.
         """
         format_ = command_line.get("--format")
         if format_:
@@ -1054,7 +1054,7 @@ class Command(click.Command):
         return " ".join(labels)
 
     def all_sections(self) -> Iterator[Section]:
-        """Yield the sections of the help: switches of the reference, our own options, arguments, further sections."""
+        """Yield the sections of the help: reference switches, other options, arguments, and further sections."""
         switches = sorted(option.get_help_record() for option in self.options if option.is_reference_switch)
         if switches:
             yield "Switches", switches
@@ -1129,7 +1129,7 @@ def _own_version(command: Command, typed: Sequence[str]) -> str:
 def _line_on_followed_version(command: Command, typed: Sequence[str]) -> str:
     """Return the line that `-version` prints: the version of the reference program that the command follows.
 
-    It is the last value of --follow, if that was typed.
+    If --follow was typed, this version is its last value.
     """
     version = None
     if command.command_entry is not None:
@@ -1219,7 +1219,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
 
 def _advice_on_unit_option(command: Command, name: str) -> str:
-    """Return advice on how to choose one unit if `name` is what other programs call --unit; else an empty text."""
+    """Return advice on how to choose one unit if `name` is what other programs call --unit, or else an empty text."""
     if name not in UNIT_OPTIONS:
         return ""
     # The advice for a misspelled option of this command, such as `--items` for `--item`, is better.
@@ -1380,7 +1380,7 @@ def command(
         """Return a function that makes the command; the command calls `body` to do its work."""
 
         def make_command(task: str) -> Command:
-            """Return the command. The task makes no difference: only commands of verbs differ from task to task."""
+            """Return the command. The task does not matter, because only the commands of verbs differ between tasks."""
             return command_class(name, options, *parameters, body=body, properties=CommandProperties(**properties))
 
         return make_command

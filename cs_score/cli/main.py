@@ -195,7 +195,7 @@ def _command_of_first_word(word: str) -> click.Command:
 def _group_of_family(family: str) -> Tree:
     """Return the group of the commands whose names begin with the same word, such as `bundle codabench`.
 
-    Its default command, for a call without second word, is the first member.
+    If a call has no second word, the first member is the default command.
     """
     members = SECOND_WORDS_BY_FIRST[family]
 
@@ -207,7 +207,7 @@ def _group_of_family(family: str) -> Tree:
 
 
 def _command_or_group(verb: str) -> click.Command:
-    """Return the command of this name; for a verb with several tasks, such as `compare`, the group of its commands."""
+    """Return the command of this name or, for a verb with several tasks (`compare`), the group of its commands."""
     if not COMMANDS[verb].is_split_by_task:
         return load_command(verb)
 
@@ -346,7 +346,7 @@ class _ProgramCall:
 
     @property
     def failure_status(self) -> int:
-        """The exit status of a failure, which depends on the command; 255 if the command is not known."""
+        """The exit status of a failure. It depends on the command, and is 255 if the command is not known."""
         if self.command is None:
             return Status.REFERENCE_FAILURE
         return self.command.failure_status
@@ -354,7 +354,7 @@ class _ProgramCall:
     def report_error(self, error: CsScoreError | OSError | ImportError) -> int:
         """Report an error that ended the call, as a line on standard error. Return the exit status.
 
-        Wrong usage on which reference programs print their help (`Misuse`) is reported as they do.
+        Wrong usage for which the reference programs print their help (`Misuse`) is reported in the same way.
         """
         if isinstance(error, Misuse) and self.command is not None:
             return _report_wrong_usage(self.command, error, has_words=bool(self.words))
@@ -432,7 +432,7 @@ def _message_of_cause(error: OSError | ImportError) -> str:
 
 
 def _message_about_import(error: ImportError) -> str:
-    """Return a message about a part that is not installed, or a library that does not fit into memory; else empty."""
+    """Return a message about a missing part or a library that does not fit into memory, or an empty text."""
     message = missing_part_message(error)  # empty if the part is installed
     if not message and "failed to map segment" in str(error):
         return _NO_MEMORY

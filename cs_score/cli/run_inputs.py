@@ -101,7 +101,8 @@ class Runs(Scoring):
     def __init__(self, command_line: CommandLine) -> None:
         """Divide the words of a command line into query files and other files.
 
-        Query files are recognised by the ending `.xml`, the other files later by their content, as runs or assessments.
+        Query files are recognised by the ending `.xml`. The other files are recognised later, by their content, as runs
+        or assessments.
         """
         super().__init__(command_line)
         self.query_files: list[str] = []
@@ -119,7 +120,7 @@ class Runs(Scoring):
     def options_without_run_ids(self) -> Options:
         """The options for scoring each run separately: the options of the command line without -runids.
 
-        That option has chosen runs when the runs in the files are found, before they are scored.
+        The option -runids has already been applied when the runs in the files are found, before they are scored.
         """
         return replace(self.options, runids=None)
 
@@ -174,9 +175,9 @@ class Runs(Scoring):
             raise UsageError(self._message_without_queries())
 
     def _chosen_runs(self, files_of_runs: Sequence[Input]) -> list[OneRun]:
-        """Return the runs in some files; only those with the ids that --run or -runids choose, if one of them is given.
+        """Return the runs in some files. If --run or -runids is given, only the chosen runs are returned.
 
-        Raises UsageError if there is no run with an id that was chosen.
+        Raises UsageError if no run has one of the chosen ids.
         """
         chosen_ids = self.command_line.texts("--run") or self.run_ids  # None or empty: all runs
         return runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
@@ -191,7 +192,7 @@ class Runs(Scoring):
         return f"no {kind} among the files: there is {names or 'no file beside the queries'}; {remedy}"
 
     def _message_without_queries(self) -> str:
-        """Return the message that there is no query file.
+        """Return the message which says that there is no query file.
 
         If a query file is the value of -queries, which takes a list of ids, the message says what to write instead.
         """
@@ -468,7 +469,7 @@ def _joined_parts(runs_and_assessments: RunsAndAssessments) -> SingleRun:
 
 
 def _refuse_single_run(runs: Sequence[OneRun]) -> None:
-    """Raise UsageError if there is only one run, which can be compared with nothing. There is at least one."""
+    """Raise UsageError if there is only one run, so that there is nothing to compare. There is at least one run."""
     if len(runs) == 1:
         raise UsageError(
             f"a comparison needs at least two runs; there is {_description(runs[0])} among the files; see cs-score "
@@ -529,7 +530,7 @@ def _warn_about_run(run: Run, file_name: str | None = None) -> None:
 
 
 def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
-    """Print how the policy in force counts duplicates, and which policy counts them differently.
+    """Print how the current policy counts duplicates, and which policy counts them differently.
 
     Nothing is printed if there are no duplicates, or if the command line names a policy.
     """

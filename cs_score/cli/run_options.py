@@ -137,7 +137,7 @@ class Scoring:
             )
 
     def _measure_of_rankings(self) -> str | None:
-        """Return the first value of --measure or --min with an average precision, such as `SF-AP`; None if none has."""
+        """Return the first value of --measure or --min that has an average precision, such as `SF-AP`, or None."""
         for option in ("--measure", "--min"):
             for text in self.command_line.texts(option):  # such as `SF-AP` or, for --min, `SF-AP=0.3`
                 if re.search(r"-AP\b", text):

@@ -173,7 +173,7 @@ def _chosen_measures(result: ScoredPredictions, command_line: CommandLine) -> Se
 
 
 def _merge_tables(text_by_run: Mapping[str, str]) -> str:
-    """Return the TSV tables of several runs as one table, with a further first column for the run.
+    """Return the TSV tables of several runs as one table, with an additional first column for the run.
 
     The tables, which are given by the name of the run, all have the same header.
     """

@@ -84,7 +84,7 @@ class RunsScored(Record):
         return documents.WRITERS[command_line.format](document)
 
     def _document_of_chosen_measures(self, command_line: CommandLine) -> RunScoresDocument:
-        """Return the scores by the measures of --measure; with --all by all measures."""
+        """Return the scores by the measures of --measure, or by all measures with --all."""
         patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
         document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
         document = documents.choose_measures(document_with_all, patterns)
@@ -154,7 +154,7 @@ def _refuse_layout_without_tables(command_line: CommandLine) -> None:
 
 
 def _only_measure(document: RunScoresDocument) -> str | None:
-    """Return the measure of a document with a single score, of one run by one measure; otherwise None."""
+    """Return the measure of a document with a single score (one run, one measure), or None for any other document."""
     chosen_measures = document.measures or ()
     headline_measure = document.measure  # the only one that was chosen, or else the usual one
     has_single_score = len(chosen_measures) == 1 and len(document.runs) == 1
