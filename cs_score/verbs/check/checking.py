@@ -264,11 +264,11 @@ class Gate(Record):
     allows_any_baseline: bool = False
 
     def judge(self, run: MeasuredRun, baseline: MeasuredRun | None) -> Checked:
-        """Return the checked run: a document with a check of each limit, and whether the run has passed.
+        """Check a run against its limits, and return a document with each check and whether the run has passed.
 
-        `baseline` is needed if there are limits for drops. If there are no limits at all, the headline measure must not
-        drop below the baseline. Raises UsageError for a limit of a measure that the run does not have, InputError for a
-        baseline that cannot be compared.
+        `baseline` is required if there are limits for drops. If there are no limits at all, the headline measure must
+        not drop below the baseline. Raises UsageError if a limit is set for a measure that the run does not have, and
+        InputError if the baseline cannot be compared.
         """
         measures = [*run.scores, *run.undefined]
         minimum_by_measure = _limit_by_measure(self.minima, measures)
@@ -432,7 +432,7 @@ def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, lev
     `DetectionGoal`), or None if no drop is detected with this probability. `test_count` is the number of tests
     performed together, and `level` is the significance level of each.
     """
-    power_analysis = power_analysis_of(pair)  # None if the difference is the same on each unit, such as 0
+    power_analysis = power_analysis_of(pair)  # None if the difference is the same on every unit, for example 0
     has_differences = power_analysis is not None
     detectable_drop = None
     if power_analysis is not None and units.unit_count >= 2:
@@ -570,9 +570,9 @@ def _missing_in_baseline_error(baseline: MeasuredRun, measure: str) -> InputErro
 
 
 def _headline_measures_of_both(run: MeasuredRun, baseline: MeasuredRun) -> Sequence[str]:
-    """Return the most important measures of run and baseline, which must not drop if the user gave no limit.
+    """Return the most important measures of the run and baseline, which must not drop if the user gave no limits.
 
-    These are the first of the following that both have:
+    These are the measures in the first of the following groups that both have:
 
     1. the headline measure of the baseline, even if it is undefined for the run;
     2. the measures that reports of the task show first, if the baseline stores only chosen measures;

@@ -115,7 +115,7 @@ def _add_trec_header(table: Delimited) -> Delimited:
     rows = _rows_including_first(table)
     if not _are_trec_rows(rows):
         return table
-    _, first_cells = rows[0]  # the first row, which was taken for a header, always exists
+    _, first_cells = rows[0]  # the first row, which was read as a header, always exists
     columns = _TREC_COLUMNS_BY_COUNT[len(first_cells)]
     rows_with_number = []
     for line, cells in rows:

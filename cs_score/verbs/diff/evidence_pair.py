@@ -134,7 +134,7 @@ def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tup
 
 
 def _make_answer(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
-    """Return the answer for a part of a unit: how it was judged in A and in B.
+    """Return the answer for a part of a unit, with its judgments in A and in B.
 
     The part is None for a result that does not have it.
     """

@@ -78,7 +78,7 @@ def explain(task_name: str, command_line: CommandLine) -> int:
 def _status_of(explanation: Any) -> int:
     """Return the exit status for an explanation.
 
-    If an error stopped the scoring of its run, the error is printed and the status says so.
+    If an error stopped the scoring of the run, the error is printed, and the status is that of a failure.
     """
     fatal_error = getattr(explanation, "fatal", None)  # only explanations of runs have this field
     if fatal_error is None:

@@ -47,7 +47,7 @@ class Placement(Counting):
         indexed_run = indexed_query.indexed_run
         assessment_by_index = indexed_query.assessment_by_index
         most_justifications = indexed_run.run.limits.justifications_per_node
-        super().__init__(  # prepares the counting of the lines, which `tally` does below
+        super().__init__(  # prepares for counting the lines, which `tally` does below
             assessment_by_index,
             indexed_run.policy,
             most_justifications,
@@ -210,7 +210,7 @@ class IndexedQuery:
         The list is empty if the query does not belong to an LDC query.
         """
         ldc_id_by_query = self.indexed_run.run.gold.query_set.ldc_id_by_query
-        own_ldc_id = ldc_id_by_query.get(self.base_id)  # None equals the LDC id of no query
+        own_ldc_id = ldc_id_by_query.get(self.base_id)  # None is not equal to the LDC id of any query
         entry_points = [base_id for base_id, ldc_id in ldc_id_by_query.items() if ldc_id == own_ldc_id]
         return [base_id for base_id in entry_points if base_id != self.base_id]
 
@@ -383,7 +383,7 @@ class IndexedRun:
         """Prepare a run for explanations.
 
         Effects of changes on scores are given by `measure`, by default the headline measure of the run. Raises
-        UsageError for an unknown measure, InputError for a measure by which the run has no score.
+        UsageError for an unknown measure, and InputError if the run has no score under the measure.
         """
         self.scored = scored
         self.run = scored.run
