@@ -639,7 +639,7 @@ def _dots_of_rankings(main_ranking: RunRanking, pairs: Iterable[RankingPair]) ->
 
 
 def _other_ranking(pair: RankingPair, ranking: RunRanking) -> RunRanking | None:
-    """Return the ranking of a pair that is not `ranking`; None if `ranking` does not belong to the pair."""
+    """Return the ranking of a pair other than `ranking`, or None if `ranking` does not belong to the pair."""
     if pair.a == ranking:
         return pair.b
     if pair.b == ranking:

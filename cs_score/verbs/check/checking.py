@@ -498,10 +498,10 @@ def _require_scores_of_baseline(
 
 
 def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | None:
-    """Return a remark for people if `check` compares another measure than average precision with the baseline.
+    """Return a remark if `check` compares a measure other than average precision with the baseline.
 
     The remark names the other measure, and says why the baseline has no average precision. The result is None if
-    average precision is checked, and in evidence tasks.
+    average precision is checked, and always in evidence tasks.
     """
     # Average precision is the headline measure of Cold Start. Evidence tasks have other headline measures.
     if run.origin.task != COLD_START_MODE:
@@ -522,9 +522,9 @@ def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | N
 class _Test(NamedTuple):
     """The test of a difference: its two-sided p-value, its level, and the number of tests that were made together.
 
-    `units_text` is a text such as `"40 queries"`. `detectable_drop` is the smallest drop that so many units detect with
-    a probability of 0.8. It is None if they detect none, or if no unit differs between run and baseline
-    (`has_differences`).
+    `units_text` is a text such as `"40 queries"`. `detectable_drop` is the smallest drop that can be detected with
+    this number of units with a probability of 0.8. It is None if no drop can be detected, or if no unit differs between
+    run and baseline (`has_differences`).
     """
 
     p: float
@@ -592,9 +592,9 @@ def _check_comparable(run: MeasuredRun, baseline: MeasuredRun) -> None:
 
 
 def _difference_of_origins(run: Origin, baseline: Origin) -> str | None:
-    """Return in words what differs between the scoring of a baseline and of a run, or None if nothing differs.
+    """Describe how the scoring of a baseline differs from that of a run. Return None if nothing differs.
 
-    The words are about the baseline: `it was scored with other options (policy:sf, now policy:ldc)`.
+    The description is about the baseline: `it was scored with other options (policy:sf, now policy:ldc)`.
     """
     run_signature = run.signature
     baseline_signature = baseline.signature

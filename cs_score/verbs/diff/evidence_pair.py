@@ -161,7 +161,7 @@ def _outcome_of_judgments(a: Judgment | None, b: Judgment | None) -> PairOutcome
 
 
 def _judgment_of(part: Part | None) -> Judgment | None:
-    """Return the judgment of a part; None if there is no such part, or if nothing was predicted for it."""
+    """Return the judgment of a part, or None if there is no such part or if nothing was predicted for it."""
     if part is None or part.judgment is None:
         return None
     return Judgment(part.is_right, part.judgment)

@@ -240,7 +240,7 @@ def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
 
 
 def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> AnswerPair:
-    """Return an answer with its labels in A and in B; a label is None if the run does not give the answer."""
+    """Return an answer with its labels in A and B. A label is None if the run does not give the answer."""
     query, value, provenance = answer
     return AnswerPair(
         query=query,

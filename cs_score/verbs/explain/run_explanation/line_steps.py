@@ -229,7 +229,7 @@ def _pool_places_of_parent_answer(query: LinkedQuery, indexed_run: IndexedRun) -
 
 
 def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
-    """Return the reason why a query is not scored; None if it is scored."""
+    """Return the reason why a query is not scored, or None if it is scored."""
     if not indexed_run.query(query.base_id).is_scored:
         return "nothing was scored" if indexed_run.fatal_error else "its query is not among those to score"
     hop_limit = indexed_run.run.gold.hop_limit_by_id[query.base_id]
