@@ -211,7 +211,7 @@ class BatchPage(PageMaker):
     def _interval_chart(self, policy: str, rows: Sequence[Dots]) -> Drawing:
         """Return the chart of the scores of runs under a policy.
 
-        `rows` has a row for each run; only the first `_RUNS_IN_SCORE_CHART` of them are drawn.
+        `rows` has a row for each run. Only the first `_RUNS_IN_SCORE_CHART` rows are drawn.
         """
         has_intervals = self.document.bootstrap is not None
         title = "Scores with intervals" if has_intervals else "Scores"
@@ -269,7 +269,7 @@ class BatchPage(PageMaker):
         return cells
 
     def _score_cell(self, unit_scores: UnitScores, position: int) -> Cell:
-        """Return the cell with the score of a unit in the run at a position, as a link if the run has a page.
+        """Return the cell with the score of a unit in the run at a position. It is a link if the run has a page.
 
         The cell is empty if the run has no score for the unit.
         """
@@ -424,13 +424,13 @@ class BatchPage(PageMaker):
         return rows
 
     def agreement_charts(self) -> Iterator[Drawing]:
-        """Yield a chart of runs by runs for each policy and part of gold: the agreement of their right answers."""
+        """Yield a chart for each policy and part of gold, which shows how far the right answers of two runs agree."""
         if len(self.labels) < 2:
             return
         for agreement in self.document.agreement:
             parts = list(dict.fromkeys([pair.part for pair in agreement.pairs]))  # each part once
             if not parts:
-                parts = [""]  # without any pair there is one empty chart
+                parts = [""]  # if there are no pairs, there is one empty chart
             for part in parts:
                 pairs = [pair for pair in agreement.pairs if pair.part == part]
                 yield self._agreement_chart(self._caption_of_agreement(agreement, part), pairs)
@@ -639,7 +639,7 @@ def _dots_of_rankings(main_ranking: RunRanking, pairs: Iterable[RankingPair]) ->
 
 
 def _other_ranking(pair: RankingPair, ranking: RunRanking) -> RunRanking | None:
-    """Return the ranking of a pair that is not `ranking`; None if `ranking` does not belong to the pair."""
+    """Return the ranking of a pair other than `ranking`, or None if `ranking` does not belong to the pair."""
     if pair.a == ranking:
         return pair.b
     if pair.b == ranking:

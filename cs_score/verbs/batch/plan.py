@@ -179,11 +179,11 @@ class PreparedGold:
         """
 
     def origin_in_batch(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:
-        """Return the origin of a run's scores, extended by everything else on which the files of the run depend.
+        """Return the origin of a run's scores, together with everything else that affects the files of the run.
 
-        An origin has the options and all input files from which scores are computed. Added are the settings of the
-        intervals, with `unit`, the noun for what is resampled (query, claim ...), and the `choices`: fields of
-        `RunOrigin` such as `policy` and `tabs`.
+        An origin holds the options and all input files from which scores are computed. This function adds the settings
+        of the intervals and the `choices`, which are fields of `RunOrigin` such as `policy` and `tabs`. `unit` is the
+        noun for what is resampled (query, claim ...).
         """
         resampling = self.plan.resampling
         if resampling is not None:

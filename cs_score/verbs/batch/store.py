@@ -83,7 +83,7 @@ def _paths_in_folders_of_runs(folders: Iterable[str], problem_outputs: Sequence[
     """Return the paths of the files in the folders of runs that a batch replaces.
 
     `problem_outputs` are the files of the option `--problems`. If one of them would replace a file of a run, its path
-    is returned, too. The check of the plan then finds this path twice, and refuses it.
+    is returned as well. When the plan is checked, this path is then found twice and rejected.
     """
     paths = []
     for folder in folders:
@@ -415,7 +415,7 @@ def remove_run_files(folder: str) -> None:
 
 
 def clear_leftovers(folder: str) -> None:
-    """Remove the temporary files that a killed process left behind in a folder."""
+    """Remove temporary files that a killed process left in a folder."""
     _remove_files(_list_files(folder, _is_leftover))
 
 

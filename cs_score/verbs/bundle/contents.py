@@ -141,10 +141,10 @@ class BundledGold(Record):
 
 
 def read_gold_files(origin: Origin) -> BundledGold:
-    """Return the contents of the files of gold, each under a name of its own without a folder.
+    """Return the contents of the gold files, each under a unique name without a folder.
 
     `a/gold.jsonl` and `b/gold.jsonl` get the names `gold.jsonl` and `1-gold.jsonl`. The inputs of the returned origin
-    have these names, too.
+    have the same names.
     """
     files: dict[str, bytes] = {}
     inputs: list[InputDigest] = []

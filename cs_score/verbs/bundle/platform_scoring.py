@@ -47,12 +47,12 @@ def score_submission(bundle: Bundle, gold_folder: str, submission_file: str) -> 
         return _score_predictions(bundle, gold_folder, submission_file)
     except CsScoreError:
         raise SubmissionError(_DOES_NOT_FIT) from None
-    except SubmissionError:  # its message is for the participant already
+    except SubmissionError:  # its message is already written for the participant
         raise
-    except MemoryError:  # a lack of memory is nobody's fault
+    except MemoryError:  # a lack of memory is not the participant's fault
         raise
     except Exception:
-        # The message of an unexpected error could quote gold.
+        # The message of an unexpected error might reveal gold.
         raise SubmissionError(_DEFECT) from None
 
 

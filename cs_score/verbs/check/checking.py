@@ -264,11 +264,11 @@ class Gate(Record):
     allows_any_baseline: bool = False
 
     def judge(self, run: MeasuredRun, baseline: MeasuredRun | None) -> Checked:
-        """Return the checked run: a document with a check of each limit, and whether the run has passed.
+        """Check a run against its limits, and return a document with each check and whether the run has passed.
 
-        `baseline` is needed if there are limits for drops. If there are no limits at all, the headline measure must not
-        drop below the baseline. Raises UsageError for a limit of a measure that the run does not have, InputError for a
-        baseline that cannot be compared.
+        `baseline` is required if there are limits for drops. If there are no limits at all, the headline measure must
+        not drop below the baseline. Raises UsageError if a limit is set for a measure that the run does not have, and
+        InputError if the baseline cannot be compared.
         """
         measures = [*run.scores, *run.undefined]
         minimum_by_measure = _limit_by_measure(self.minima, measures)
@@ -432,7 +432,7 @@ def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, lev
     `DetectionGoal`), or None if no drop is detected with this probability. `test_count` is the number of tests
     performed together, and `level` is the significance level of each.
     """
-    power_analysis = power_analysis_of(pair)  # None if the difference is the same on each unit, such as 0
+    power_analysis = power_analysis_of(pair)  # None if the difference is the same on every unit, for example 0
     has_differences = power_analysis is not None
     detectable_drop = None
     if power_analysis is not None and units.unit_count >= 2:
@@ -498,10 +498,10 @@ def _require_scores_of_baseline(
 
 
 def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | None:
-    """Return a remark for people if `check` compares another measure than average precision with the baseline.
+    """Return a remark if `check` compares a measure other than average precision with the baseline.
 
     The remark names the other measure, and says why the baseline has no average precision. The result is None if
-    average precision is checked, and in evidence tasks.
+    average precision is checked, and always in evidence tasks.
     """
     # Average precision is the headline measure of Cold Start. Evidence tasks have other headline measures.
     if run.origin.task != COLD_START_MODE:
@@ -522,9 +522,9 @@ def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | N
 class _Test(NamedTuple):
     """The test of a difference: its two-sided p-value, its level, and the number of tests that were made together.
 
-    `units_text` is a text such as `"40 queries"`. `detectable_drop` is the smallest drop that so many units detect with
-    a probability of 0.8. It is None if they detect none, or if no unit differs between run and baseline
-    (`has_differences`).
+    `units_text` is a text such as `"40 queries"`. `detectable_drop` is the smallest drop that can be detected with
+    this number of units with a probability of 0.8. It is None if no drop can be detected, or if no unit differs between
+    run and baseline (`has_differences`).
     """
 
     p: float
@@ -570,9 +570,9 @@ def _missing_in_baseline_error(baseline: MeasuredRun, measure: str) -> InputErro
 
 
 def _headline_measures_of_both(run: MeasuredRun, baseline: MeasuredRun) -> Sequence[str]:
-    """Return the most important measures of run and baseline, which must not drop if the user gave no limit.
+    """Return the most important measures of the run and baseline, which must not drop if the user gave no limits.
 
-    These are the first of the following that both have:
+    These are the measures in the first of the following groups that both have:
 
     1. the headline measure of the baseline, even if it is undefined for the run;
     2. the measures that reports of the task show first, if the baseline stores only chosen measures;
@@ -592,9 +592,9 @@ def _check_comparable(run: MeasuredRun, baseline: MeasuredRun) -> None:
 
 
 def _difference_of_origins(run: Origin, baseline: Origin) -> str | None:
-    """Return in words what differs between the scoring of a baseline and of a run, or None if nothing differs.
+    """Describe how the scoring of a baseline differs from that of a run. Return None if nothing differs.
 
-    The words are about the baseline: `it was scored with other options (policy:sf, now policy:ldc)`.
+    The description is about the baseline: `it was scored with other options (policy:sf, now policy:ldc)`.
     """
     run_signature = run.signature
     baseline_signature = baseline.signature

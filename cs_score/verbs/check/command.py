@@ -167,7 +167,7 @@ def _judge_by_lock(task: str, command_line: CommandLine) -> checking.Checked:
     If the options or the gold have changed since the lock was written, the run fails the check without being scored.
     Raises CsScoreError if the lock cannot be read or the run cannot be scored.
     """
-    locking.refuse_other_limits(command_line)  # all options of limits but --min
+    locking.refuse_other_limits(command_line)  # all options for limits except --min
     lock_file = locks.read_lock(command_line.text("--lock", ""))
     conditions = locking.conditions_of(task, command_line)
     # The user may repeat the limits of the lock with --min. Any other limit counts as a change.

@@ -87,7 +87,7 @@ def lock_report(path: str, lock: Lock) -> str:
 
     It contains the limits, the signature, and the SHA-256 of the file, which can be published.
     """
-    digest = digest_of_text(json_text(lock))  # this text is the whole content of the file
+    digest = digest_of_text(json_text(lock))  # this text is the entire content of the file
     lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
     lines.append("")
     lines.append(f"signature  {lock.signature}")
@@ -134,7 +134,7 @@ def changes_since(lock_file: LockFile, conditions: Origin, typed_limits: Sequenc
 def _changes_of_files(locked: Origin, present: Origin) -> list[LockChange]:
     """Return a change for each role, such as `queries` or `pool`, whose gold files have changed in content.
 
-    `locked` are the conditions in a lock, and `present` the current conditions.
+    `locked` holds the conditions in a lock, and `present` the current conditions.
     """
     changes = []
     for role in ROLES:

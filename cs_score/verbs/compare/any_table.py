@@ -349,7 +349,7 @@ def _read_samples(table: Delimited, system: str) -> Iterator[_Cell]:
 
 
 def _optional_columns(table: Delimited) -> list[str]:
-    """Return the columns of a table that describe a row besides its unit, if it has them: `["system", "measure"]`."""
+    """Return the columns of a table, other than its unit, that describe a row, such as `["system", "measure"]`."""
     return [name for name in ("system", "measure") if name in table.columns]
 
 
@@ -392,7 +392,7 @@ def _read_fractions(table: Delimited, system: str) -> Iterator[_Cell]:
 def _read_denominator(table: Delimited, line: int, text: str) -> float:
     """Return the denominator in a cell of a table from the `text` of the cell.
 
-    Raises InputError for a text that is no number, and for a number that is negative or too small to divide by.
+    Raises InputError if the text is not a number, or if the number is negative or too small to divide by.
     """
     denominator = _read_number(table, line, "denominator", text)
     if denominator < 0:
@@ -410,8 +410,8 @@ def _read_denominator(table: Delimited, line: int, text: str) -> float:
 def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
     """Return the number in a cell of a table from the `text` of the cell.
 
-    `line` and `column` say where the cell is. Raises InputError for a text that is no number, and for a number that is
-    too large.
+    `line` and `column` give the position of the cell. Raises InputError if the text is not a number, or if the
+    number is too large.
     """
     try:
         number = float(text)

@@ -82,7 +82,7 @@ def _names_of_measures(measure: str | Iterable[str]) -> list[str]:
 
 
 def _compare_results(results: object, settings: Resampling | None, choices: _Choices) -> SystemComparison:
-    """Return the comparison of results by the names of their systems.
+    """Return the comparison of results, which are given by the names of their systems.
 
     Raises UsageError if the argument is not a mapping of results.
     """

@@ -160,8 +160,8 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
 def compare_table(command_line: CommandLine) -> int:
     """Compare systems by the scores in tables, and print the comparison. Return the exit status.
 
-    The help names the forms of tables; each of them may have the columns `cluster` and `stratum`, too. The files
-    written with --per-unit are tables of one system each. Raises UsageError, and InputError for any other file.
+    The formats of tables are listed in the help. In each format, the columns `cluster` and `stratum` are optional. The
+    files written with --per-unit are tables of a single system. Raises UsageError, and InputError for any other file.
     """
     resampling = read_test_settings_with_defaults(command_line)
     name_in_file_by_column = read_names(command_line.text("--columns", ""))

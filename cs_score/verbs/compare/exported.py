@@ -115,7 +115,7 @@ def _add_trec_header(table: Delimited) -> Delimited:
     rows = _rows_including_first(table)
     if not _are_trec_rows(rows):
         return table
-    _, first_cells = rows[0]  # the first row, which was taken for a header, always exists
+    _, first_cells = rows[0]  # the first row, which was read as a header, always exists
     columns = _TREC_COLUMNS_BY_COUNT[len(first_cells)]
     rows_with_number = []
     for line, cells in rows:
@@ -145,8 +145,8 @@ def _rows_including_first(table: Delimited) -> list[tuple[int, tuple[str, ...]]]
 def _are_trec_rows(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
     """Return whether rows, each a line number with cells, come from trec_eval rather than from a table with a header.
 
-    Rows of trec_eval have three or four cells. The last cell is a number, as in `map q1 0.5`. The only exception is a
-    first row with the name of the run, `runid all NAME`.
+    Rows of trec_eval have three or four cells. The last cell is a number, as in `map  q1  0.5`. The only exception is a
+    first row with the name of the run, `runid  all  NAME`.
     """
     _, first_cells = rows[0]
     if len(first_cells) not in _TREC_COLUMNS_BY_COUNT or "unit" in first_cells:

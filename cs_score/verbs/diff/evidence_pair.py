@@ -134,7 +134,7 @@ def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tup
 
 
 def _make_answer(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
-    """Return the answer for a part of a unit: how it was judged in A and in B.
+    """Return the answer for a part of a unit, with its judgments in A and in B.
 
     The part is None for a result that does not have it.
     """
@@ -161,7 +161,7 @@ def _outcome_of_judgments(a: Judgment | None, b: Judgment | None) -> PairOutcome
 
 
 def _judgment_of(part: Part | None) -> Judgment | None:
-    """Return the judgment of a part; None if there is no such part, or if nothing was predicted for it."""
+    """Return the judgment of a part, or None if there is no such part or if nothing was predicted for it."""
     if part is None or part.judgment is None:
         return None
     return Judgment(part.is_right, part.judgment)

@@ -76,7 +76,7 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
     )
     answer_columns = (name, *columns("part", "value"), *_SIDES)
     answers = Layout("answers", "What was judged differently:", answer_columns, _answer_rows, min_rows=1)
-    # Texts show shortened judgments, files show whole ones: the same table twice, once for each.
+    # The same table occurs twice: once with shortened judgments for texts, and once with complete judgments for files.
     shortened_answers = replace(answers, rows=_shortened_answer_rows, for_files=False)
     whole_answers = replace(answers, for_people=False)
     return (differing_units, _OUTCOMES, shortened_answers, whole_answers, _GROUPS)
@@ -130,7 +130,7 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     is no terminal, their cells are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    lines_about_inputs = _lines_about_inputs(writer, difference)  # the more there are, the fewer units fit on a screen
+    lines_about_inputs = _lines_about_inputs(writer, difference)  # the more lines, the fewer units fit on a screen
     lines = heading(difference, "predictions", writer.width, title_of(difference))
     lines += lines_about_inputs
     if writer.is_shortened:

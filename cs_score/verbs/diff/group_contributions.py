@@ -164,9 +164,9 @@ def _queries_of(scored: AnalysedRun) -> dict[str, Query]:
 
 
 def _has_rows_by_hop(measure: Measure) -> bool:
-    """Return whether a measure over all hops is computed from rows that belong to one hop each.
+    """Return whether a measure over all hops is computed from rows that each belong to a single hop.
 
-    A ranking over all hops is one row, which belongs to no hop.
+    A ranking over all hops is a single row, which does not belong to any hop.
     """
     return bool(measure.average) and measure.level == ALL_LEVELS
 

@@ -126,7 +126,7 @@ class DifferencePage(PageMaker):
         return Section("contributions", "Contributions", blocks)
 
     def _with_answer_counts(self, layout: Layout) -> Layout:
-        """Return the layout of units with one more column: how many answers of the unit counted differently in A and B.
+        """Return the layout of units with one more column: how many of a unit's answers counted differently in A and B.
 
         Each number is a link to these answers in the table of answers. The column is left out if the units of the
         answers are not those of the layout.

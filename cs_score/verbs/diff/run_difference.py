@@ -109,9 +109,9 @@ def diff(
 ) -> RunDifference:
     """Return the answers, classes and units in which two scored runs differ, and why their scores differ.
 
-    `measure` is by default the headline measure that both have. `names` are the names by which people call A and B;
-    `resampling` has the settings of the interval and the test. Raises UsageError for an unknown measure, InputError for
-    a measure by which a run has no score.
+    `measure` defaults to the headline measure that both runs have. `names` are the names to use for A and B in the
+    output, and `resampling` holds the settings for the interval and the test. Raises UsageError for an unknown measure,
+    and InputError if a run has no score under the measure.
     """
     shared_measure = _shared_measure(a, b, measure)
     side_a = _side_of(a, names[0], shared_measure)
@@ -143,7 +143,7 @@ def diff(
 def _shared_measure(a: AnalysedRun, b: AnalysedRun, name: str | None) -> Measure:
     """Return the measure with the given name, or the headline measure shared by both runs if there is no name.
 
-    Raises UsageError for an unknown measure, InputError for a measure by which a run has no score.
+    Raises UsageError for an unknown measure, and InputError if a run has no score under the measure.
     """
     b_lacks_average_precision = b.why_unranked is not None
     if name is None and b_lacks_average_precision:
@@ -240,7 +240,7 @@ def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
 
 
 def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> AnswerPair:
-    """Return an answer with its labels in A and in B; a label is None if the run does not give the answer."""
+    """Return an answer with its labels in A and B. A label is None if the run does not give the answer."""
     query, value, provenance = answer
     return AnswerPair(
         query=query,

@@ -369,7 +369,7 @@ def _why_line_of_same_class_kept(placed_line: _PlacedLine, kept_line: Response) 
 def explain_label(
     line: document.LineSummary, category: document.Category, indexed_run: IndexedRun
 ) -> document.LabelStep:
-    """Return step 6 of a line: what the line counts as, and the switch or the rule that decides this."""
+    """Return step 6 of a line: what the line counts as, and the switch or rule that determines this."""
     if category.rule == "nominal-mentions":
         rule = category.rule
         reason = _why_ignored_mention(line, indexed_run)

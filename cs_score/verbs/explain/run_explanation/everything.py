@@ -160,7 +160,7 @@ class _StepWriter:
     def query_steps(self, query: LinkedQuery) -> document.QuerySteps:
         """Return the steps in which a query was scored.
 
-        `precision_at` has the precision at each rank of the query's nodes, by level: a hop, or all hops together.
+        `precision_at` holds the precision at each rank of the query's nodes, by level (a hop, or all hops together).
         """
         explanation = explain_query(query, self._indexed_run)
         query_step = explanation.query_step

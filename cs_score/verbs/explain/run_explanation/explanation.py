@@ -122,9 +122,9 @@ def _explain_answers(lines: Iterable[Response], indexed_run: IndexedRun) -> list
 
 
 def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[Item]:
-    """Return the items, such as lines, that the selectors of one kind name.
+    """Return the items, such as lines, that match the selectors of one kind.
 
-    `selection` is one selector or several; `find` returns the items of a single one.
+    `selection` is a single selector or several. `find` returns the items that match one selector.
     """
     selectors = (selection,) if isinstance(selection, str | int) else selection
     items: list[Item] = []

@@ -47,7 +47,7 @@ class Placement(Counting):
         indexed_run = indexed_query.indexed_run
         assessment_by_index = indexed_query.assessment_by_index
         most_justifications = indexed_run.run.limits.justifications_per_node
-        super().__init__(  # prepares the counting of the lines, which `tally` does below
+        super().__init__(  # prepares for counting the lines, which `tally` does below
             assessment_by_index,
             indexed_run.policy,
             most_justifications,
@@ -79,8 +79,8 @@ def _class_by_index(lines_by_class: Mapping[str, Iterable[Response]]) -> dict[in
 
 class IndexedQuery:
     """A query of a query file together with its follow-on queries: the lines that answer them, and their results.
-    `lines` are the lines of the run, in load order. `unit` is the result of the query's unit, with the labels and
-    assessments of its lines by their index.
+    `lines` are the lines of the run, in load order. `unit` is the result of the query's unit, which holds the labels
+    and assessments of its lines by index.
 
     The result is empty if the unit was not scored. `lines_in_unit` is the number of lines of the whole unit.
     """
@@ -210,7 +210,7 @@ class IndexedQuery:
         The list is empty if the query does not belong to an LDC query.
         """
         ldc_id_by_query = self.indexed_run.run.gold.query_set.ldc_id_by_query
-        own_ldc_id = ldc_id_by_query.get(self.base_id)  # None equals the LDC id of no query
+        own_ldc_id = ldc_id_by_query.get(self.base_id)  # None is not equal to the LDC id of any query
         entry_points = [base_id for base_id, ldc_id in ldc_id_by_query.items() if ldc_id == own_ldc_id]
         return [base_id for base_id in entry_points if base_id != self.base_id]
 
@@ -305,15 +305,16 @@ def _unscored_unit(unit_id: str) -> tables.UnitResult:
 
 class _LdcRows:
     """Explains how the rows of an entry point count in the tables LDC-MAX and LDC-MEAN. An LDC query asks about one
-    entity from several entry points; its rows are those of the best one, or means over all.
+    entity from several entry points. Its rows are those of the best entry point, or means over all entry points.
     """
 
     def __init__(
         self, indexed_query: IndexedQuery, ldc_query: tables.LdcQueryRows, own_rows: Iterable[tables.ScoreRow]
     ) -> None:
-        """Find the best entry point of an LDC query, and the rows behind its means.
+        """Find the best entry point of an LDC query, and the rows from which its means are computed.
 
-        `indexed_query` is the entry point to explain, with its `own_rows`; `ldc_query` has the rows of all of them.
+        `indexed_query` is the entry point to explain, and `own_rows` are its rows. `ldc_query` has the rows of all
+        entry points.
         """
         self._indexed_query = indexed_query
         self._own_rows = own_rows
@@ -383,7 +384,7 @@ class IndexedRun:
         """Prepare a run for explanations.
 
         Effects of changes on scores are given by `measure`, by default the headline measure of the run. Raises
-        UsageError for an unknown measure, InputError for a measure by which the run has no score.
+        UsageError for an unknown measure, and InputError if the run has no score under the measure.
         """
         self.scored = scored
         self.run = scored.run
@@ -480,7 +481,7 @@ class IndexedRun:
         return self._effect_to_explain("absent", change, score_effect)  # the lines are absent after the change
 
     def effect_of_adding(self, answer: Assessment) -> LineEffect | None:
-        """Return how the scores change if an answer of the pool is added to the run; None if the run has no scores.
+        """Return how adding an answer from the pool changes the scores of a run, or None if the run has no scores.
 
         The result has the difference in each measure, and the lines to add.
         """

@@ -163,7 +163,7 @@ def _denotes_number(text: str, number: float) -> bool:
 
 
 def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
-    """Return a sentence on why a line was skipped: because of an empty column, or else because of its slot."""
+    """Return a sentence that says why a line was skipped: because of an empty column, or because of its slot."""
     empty_columns = [name for name, text in text_by_column.items() if not text.strip()]
     if empty_columns:
         why = f"its column {empty_columns[0]} is empty"
@@ -210,7 +210,7 @@ def _ldc_query_of(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
     """Return the full id of the LDC query of an entry point, or None if the query does not belong to an LDC query."""
     gold = indexed_run.run.gold
     ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
-    if ldc_id is None:  # no queries were made from LDC queries, but the file of `-queries` may list the LDC query
+    if ldc_id is None:  # no queries were created from LDC queries, but the file of `-queries` may list the LDC query
         return gold.listed_ldc_id_by_query.get(query.base_id)
     return gold.query_set.by_id[ldc_id].full_id
 
@@ -229,7 +229,7 @@ def _pool_places_of_parent_answer(query: LinkedQuery, indexed_run: IndexedRun) -
 
 
 def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
-    """Return the reason why a query is not scored; None if it is scored."""
+    """Return the reason why a query is not scored, or None if it is scored."""
     if not indexed_run.query(query.base_id).is_scored:
         return "nothing was scored" if indexed_run.fatal_error else "its query is not among those to score"
     hop_limit = indexed_run.run.gold.hop_limit_by_id[query.base_id]

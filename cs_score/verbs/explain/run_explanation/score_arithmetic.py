@@ -46,7 +46,7 @@ def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
 
 
 def _answered_in_words(counts: Counts) -> str:
-    """Return the number of answered lines as a sum: `(3 + 1)` for right and wrong lines.
+    """Return the number of answered lines as a sum, such as `(3 + 1)` for three right lines and one wrong line.
 
     If some lines count as neither right nor wrong, or as both, this sum is not the number of answered lines. In this
     case, the result is a difference such as `(5 - 1)`: the number of submitted lines minus the number of ignored lines.

@@ -182,7 +182,7 @@ class Selectors:
         return list(names)
 
     def _query_called(self, query_id: str) -> Query | None:
-        """Return the query of the query files with this full or short id; None if there is none."""
+        """Return the query of the query files with this full or short id, or None if there is none."""
         for query in self._query_by_id.values():
             if query_id in (query.full_id, query.short_id):
                 return query
