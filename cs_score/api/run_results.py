@@ -211,7 +211,7 @@ class RunResult(AnyResult[ScoredLines]):
         """The current limits on justifications, such as `1:3`."""
         if self._source is not None:
             return str(self._source.limits)
-        assert self._options is not None  # a result that was loaded has no source but options
+        assert self._options is not None  # a loaded result has no source, but it has options
         return str(self._options.justifications)
 
     @property

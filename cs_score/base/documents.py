@@ -122,7 +122,7 @@ def infinity_as_input_error(value: Json) -> Iterator[None]:
             raise
         raise InputError(
             "a number of the result is not finite, and JSON has no such numbers",
-            place=place or None,  # the place of the value itself is empty: it is not named
+            place=place or None,  # the place of the value itself is empty and is not named
             remedy="the inputs have numbers too large to compute with",
         ) from None
 
@@ -287,7 +287,7 @@ def parse_json(data: bytes | str, file: str) -> Json:
     """
     text = data if isinstance(data, str) else _decode_utf8(data, file)
     collector = _FaultCollector()
-    value = _load_json(text, collector, file)  # faults stand in the place of wrong values
+    value = _load_json(text, collector, file)  # wrong values are replaced by faults
     # Depth is checked first: the search for the place of a fault is recursive, and would fail in a deep value.
     if not _is_shallow(value):
         raise _nesting_error(text, file)

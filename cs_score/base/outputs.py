@@ -212,7 +212,7 @@ def _rename_back(renamed: Sequence[_Renamed]) -> None:
         if output.backup is None:
             _remove(output.target)
             continue
-        with contextlib.suppress(OSError):  # the error that led here is reported, and the other files come back
+        with contextlib.suppress(OSError):  # the original error is reported, and the other files are restored
             os.replace(output.backup, output.target)
 
 

@@ -120,7 +120,7 @@ class ProcessPool(Generic[T, R]):
         if self._jobs == 1:
             return self._compute_next()
         failed_futures = self._hand_out_items()  # usually none: futures of items given to a dead worker
-        # If there is something to return already, this does not wait for more.
+        # If there already is something to return, this does not wait for more.
         seconds_to_wait = 0 if failed_futures else seconds
         return failed_futures + self._receive_answers(seconds_to_wait)
 
@@ -276,7 +276,7 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
     # worker ends later, when it next reads its pipe.
     with contextlib.suppress(RuntimeError):
         threading.Thread(target=_end_with_parent, daemon=True).start()
-    # When the owner is gone, reading and sending fail. When memory is short, the owner learns of it by the closed pipe.
+    # When the owner is gone, reading and sending fail. When memory is short, the closed pipe tells the owner.
     with contextlib.suppress(EOFError, OSError, MemoryError):
         while True:
             item = connection.recv()

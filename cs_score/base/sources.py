@@ -189,7 +189,7 @@ def pipes_kept_in_memory() -> Iterator[None]:
     """
     global _content_by_pipe
     outer_content = _content_by_pipe
-    _content_by_pipe = {}  # from now on `_open_path` keeps contents here; it keeps none while this is None
+    _content_by_pipe = {}  # `_open_path` keeps contents here, unless it is None
     try:
         yield
     finally:
@@ -253,7 +253,7 @@ def _source_of_open_file(file: IO[str] | IO[bytes], name: str, decompress: bool)
 
     The file is not closed, since it belongs to the caller. If `decompress` is true, compressed content is decompressed.
     """
-    # An input in memory gives its whole content each time. Any other file is read from where it stands.
+    # An input in memory gives its whole content each time. Any other file is read from its current position.
     content = file.getvalue() if isinstance(file, InMemory) else file.read()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     # A file that was opened by `gzip.open` has the name of the compressed file, but its content is decompressed.

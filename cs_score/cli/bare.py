@@ -134,7 +134,7 @@ def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
-    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
+    call.plan.remove_earlier_files()  # so that nobody takes them for results of this call
     gold = _open_gold(call, problems)
     with contextlib.ExitStack() as folder_cleanup:
         result = call.score_in_parts(gold, call.run_and_pool_files, folder_cleanup)
@@ -253,7 +253,7 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
         return Status.REFERENCE_FAILURE
     if error_report.is_file:
         _write_report_of_failure(call, problems_so_far, error)
-    # Where an output could not be written, the file of --problems does not appear either.
+    # If an output could not be written, the file of --problems is not written either.
     if not isinstance(error, OutputError):
         with contextlib.suppress(CsScoreError):
             call.write_problems(problems, error)
@@ -280,7 +280,7 @@ def _write_report_of_failure(call: Call, problems: Sequence[Problem], error: CsS
     The file ends with a mark by which the next call recognises that it may replace the file. Nothing is written if that
     is impossible.
     """
-    # Most editions of the reference encode the report twice, by mistake; its bytes shall be the same.
+    # Most editions of the reference encode the report twice, by mistake; the bytes have to be the same here.
     report = outputs.stopped_report(problems, error, call.edition) + outputs.MAY_BE_REPLACED
     with contextlib.suppress(OutputError):
         storage.write_whole(call.error_report.name, [outputs.report_bytes(report, call.edition)])

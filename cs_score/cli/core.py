@@ -638,7 +638,7 @@ class Command(click.Command):
         refuse an option after a file.
         """
         if command_line.positional_words and self.follows_reference:
-            # To the reference, this word and all words after it are files as well.
+            # For the reference program, this word and all words after it are files as well.
             word_count = len(command_line.positional_words) + 1 + len(rest)
             raise self._error_for_late_option(word, word_count)
         option = self._option_named_by(word, command_line.typed)
@@ -686,7 +686,7 @@ class Command(click.Command):
             return True
         if not rest:
             return False
-        # The reference programs take any next word for the value, even the name of an option.
+        # The reference programs take the next word as the value, even if it is the name of an option.
         name_of_next_word = rest[0].partition("=")[0]
         return self.follows_reference or name_of_next_word not in self.option_by_spelling
 
@@ -818,7 +818,7 @@ class Command(click.Command):
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
             f"like this is written ./{word})"
         )
-        # If the program takes so many words, it only fails to open the file. If not, it refuses them with its help.
+        # If the program accepts this many words, it only fails to open the file. Otherwise, it prints its help.
         if word_count <= self._largest_word_count():
             return UsageError(our_message)
         return Misuse(our_message, reference_message="ERROR: Too many arguments")
@@ -860,7 +860,7 @@ class Command(click.Command):
             self._choose_output(command_line)
         if command_line.file is not None:
             return self._run_into_file(command_line, command_line.file)
-        with outputs_together():  # all files of the command appear at its end, or none
+        with outputs_together():  # either all files of the command appear at its end or none
             return self._run_body(command_line)
 
     def _run_into_file(self, command_line: CommandLine, file: PlannedOutput) -> int:
@@ -941,7 +941,7 @@ class Command(click.Command):
         format_ = self._requested_format(command_line, path) or default
         if format_ not in self.properties.formats and format_ != default:
             self._refuse_format(format_, path)
-        # `-o chart.pdf` has an unknown ending, so that the format is the default, but PDF was meant.
+        # `-o chart.pdf` has an unknown ending, so the default format would be used although PDF was meant.
         if path is not None and "--format" not in command_line:
             ending = ending_of(path).removeprefix(".")
             self._refuse_pdf_or_png(ending, path)
@@ -1205,7 +1205,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
     """
     option_names = {option.long_name for option in command.options}
     our_name = OUR_NAME_BY_OTHER_NAME.get(name)
-    # Measures are chosen in many commands, also in those that have nothing in common with an evaluator.
+    # Measures can be chosen in many commands, even in those that have nothing in common with an evaluator.
     if our_name == "--measure" and our_name in option_names:
         return f"{name} is called {our_name} here"
     # Official evaluators take a gold file: a command without --gold does not do their work.
@@ -1296,8 +1296,8 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
             tasks_with_option.append(other_task)
     if not tasks_with_option:
         return ""
-    # All tasks but Cold Start are evidence tasks. For a command of Cold Start their kind is named; the example names
-    # one.
+    # All tasks except Cold Start are evidence tasks. For a Cold Start command, the advice says "evidence tasks", and
+    # the example names one of them.
     tasks = "evidence tasks" if task == COLD_START else ", ".join(tasks_with_option)
     example_task = tasks_with_option[0]
     return f"{name} is an option of {tasks}: cs-score {verb} {example_task} {name} ..."

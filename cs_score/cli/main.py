@@ -313,7 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return report_interruption()
     except (SyntaxError, MemoryError):
-        # Memory ran out. Without memory, Python's parser reports a SyntaxError in modules that have none.
+        # Memory ran out. In this case, Python's parser reports a SyntaxError even in correct modules.
         pass
     # The line is printed here, because an `except` clause keeps the memory of the traceback until its end.
     return _print_error_line(_NO_MEMORY, call.failure_status)
@@ -404,7 +404,7 @@ def _message_about(error: CsScoreError | OSError | ImportError) -> str:
         return str(error)
     if isinstance(error, BrokenPipeError):
         return "standard output was closed before everything was written"
-    # An import may also fail for a reason of the system, such as a removed working folder: then this message is empty.
+    # This message is empty if the import failed for another reason, such as a removed working folder.
     message = _message_about_import(error) if isinstance(error, ImportError) else ""
     return message or _message_about_system(error)
 

@@ -360,7 +360,7 @@ def with_clock(activity: str) -> Iterator[None]:
 
 
 def _show_clock(activity: str, is_done: threading.Event) -> None:
-    """Show every second how long an activity has taken, until `is_done` is set. If a percentage is shown, the time is not."""
+    """Show every second how long an activity has taken, until `is_done` is set, unless a percentage is shown."""
     start = time.monotonic()
     pause: float = SECONDS_BEFORE_PROGRESS  # before the first line; each further one is shown a second later
     while not is_done.wait(pause):

@@ -144,7 +144,7 @@ class Predictions:
         if self._is_pair and len(self.files) != 2:
             raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
         if len(self.files) < self._fewest_systems:
-            # The gold file is named as well: its place may have been taken by a file of predictions.
+            # The gold file is named as well, because a file of predictions may have been given in its place.
             files = f"--gold {self.gold} {' '.join(self.files)}".rstrip()
             raise UsageError(f"a comparison needs the predictions of at least two systems: there is {files}")
 

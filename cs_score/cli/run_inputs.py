@@ -538,7 +538,7 @@ def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
     if duplicates == 0 or names_policy:
         return
     noun = "duplicate" if duplicates == 1 else "duplicates"
-    # No policy is named, so that the edition's own policy is in force.
+    # No policy is named, so the edition's own policy applies.
     if "DUPLICATE" in scoring.edition.ignore:
         remark(f"{duplicates} {noun} ignored (policy kb); --policy sf counts them as wrong")
     else:
@@ -584,7 +584,7 @@ def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
     InputError for a run with errors, which must not be scored.
     """
     print_unless_quiet(report_for_stderr(run.problems, is_for_people=is_terminal("stderr")))
-    # The run has a log of its own, because its problems were found in files that are not the ones to be scored.
+    # The run has its own log, because its problems were found in files other than those that are scored.
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
         problems.also_report(run.problems)
     run.raise_for_errors()

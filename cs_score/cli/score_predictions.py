@@ -72,7 +72,7 @@ class PredictionsScored(Record):
         With `--format text`, one measure and one system, the text is only the number, such as `0.2841`.
         """
         if command_line.format == "json":
-            # Only a file has the statistics of units: they are many, and `cs_score.load` needs them.
+            # The statistics of units are written only to files: there are many of them, and `cs_score.load` needs them.
             return self._json_text(with_units=command_line.file is not None)
         if len(self.results) == 1:
             return self._text_of_only_system(command_line)

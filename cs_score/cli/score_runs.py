@@ -117,7 +117,7 @@ def score_runs(command_line: CommandLine) -> Iterator[RunsScored]:
             yield scored  # the block prints and writes the scores
             result = scored.result  # reached only if neither scoring nor the block failed
     except CsScoreError as error:
-        if isinstance(error, ScoringStopped):  # has the warnings of a result in the making
+        if isinstance(error, ScoringStopped):  # has the warnings of a partial result
             warn(*error.partial_result.remarks)
         _print_problems(problems)
         call.write_problems(problems, error)
@@ -170,7 +170,7 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """
     call.check_inputs()
     runs_and_assessments = call.find_runs_and_assessments()
-    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
+    call.plan.remove_earlier_files()  # so that nobody takes them for results of this call
     gold = _open_gold(call, problems)
     # If an assessment file has a fatal fault, all such faults are printed before the error is raised again.
     with contextlib.ExitStack() as folder_cleanup, _report_faults_of_pool(gold, runs_and_assessments.assessments):
@@ -204,7 +204,7 @@ def _score_in_parts(
     files = (*runs_and_assessments.assessments, run.file)
     result = call.score_in_parts(gold, files, folder_cleanup)  # None for a small run
     if result is not None:
-        # Assessments nearly the same as unassessed lines (near misses) are not searched part by part.
+        # When scoring part by part, assessments that nearly equal unassessed lines (near misses) are not searched for.
         _remark_on_unsearched_near_misses(call)
     return result
 
