@@ -370,9 +370,9 @@ class BatchPage(PageMaker):
             )
 
     def _caption_of_difficulty(self, difficulty: Difficulty) -> Caption:
-        """Return the caption of the chart that counts the answers in a part of gold by the number of their finders.
+        """Return the caption of the chart that counts the answers in a part of gold by their number of finders.
 
-        A caption has the name, title and axes of the chart. A finder of an answer is a run that found it.
+        A caption holds the name, title and axes of a chart. A finder of an answer is a run that found it.
         """
         noun = _plural(difficulty.part)  # such as "classes"
         policy_number = self.document.policies.index(difficulty.policy)
@@ -596,10 +596,10 @@ def _agreement_by_pair(pairs: Iterable[Overlap]) -> dict[tuple[int, int], float 
 
 
 def _agreement_in_words(pairs: Iterable[Overlap], labels: Sequence[str]) -> str:
-    """Return the agreement of the right answers of each two runs in words: `"run1 and run2 0.5000; ..."`.
+    """Describe how far the right answers of each pair of runs agree: `"run1 and run2 0.5000; ..."`.
 
-    `labels` are the labels of the runs in the chart; pairs with other runs are left out. Without any pair the text is a
-    full stop.
+    `labels` are the labels of the runs in the chart. Pairs with other runs are left out. If there are no pairs, the
+    text is a full stop.
     """
     texts = []
     for pair in pairs:

@@ -230,7 +230,7 @@ def _read_first_day(command_line: CommandLine) -> str:
 
 
 def _check_sample(task: str, command_line: CommandLine, *, local_origin: Origin, bundle: Bundle) -> None:
-    """Raise InputError if the scorer of the bundle could not score the organisers' sample submission.
+    """Raise InputError if the scorer in the bundle cannot score the organisers' sample submission.
 
     `local_origin` contains the paths of the gold files on this machine, and `bundle` their paths inside the bundle.
     """

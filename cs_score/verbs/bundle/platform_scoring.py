@@ -86,7 +86,7 @@ def _score_predictions(bundle: Bundle, gold_folder: str, submission_file: str) -
     check_form_without_gold(bundle.task, arguments, submission_file)
     (gold_path,) = gold_paths(bundle.origin, gold_folder, GOLD)
     result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission_file, **arguments)
-    resampling = Resampling(can_grow=True)  # more resamples than the default may be drawn, since nobody chose a number
+    resampling = Resampling(can_grow=True)  # more resamples than the default may be drawn, since no number was chosen
     return aggregate_of_predictions(result, bundle.measure, resampling)
 
 
@@ -108,7 +108,7 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission_fil
 
 
 def _submission_error(error: InputError, submission_file: str) -> SubmissionError:
-    """Return the error for the participant, with the folder removed from the name of the file in its message.
+    """Return the error to show to the participant, with the folder removed from the file name in its message.
 
     Participants do not know the folder. Note that `error` itself is modified.
     """
@@ -135,7 +135,7 @@ def _score_run(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggreg
         assessment_paths = gold_paths(bundle.origin, gold_folder, POOL)
         run = load_run(queries, [*assessment_paths, submission_file])
         scored_run = score_for_analysis(run, options.policy, run_id)
-    # More resamples may be drawn than the default, if significance needs them.
+    # More resamples than the default may be drawn if significance needs them.
     return aggregate_of_run(scored_run, bundle.measure, Resampling(can_grow=True))
 
 

@@ -54,10 +54,10 @@ class Platform(Record):
 
     @property
     def supported_platform_tags(self) -> list[str]:
-        """The tags of the platforms whose wheels run on this platform.
+        """The platform tags of all wheels that run on this platform.
 
-        A manylinux platform also runs wheels for an older glibc: `manylinux_2_6_x86_64` runs wheels for
-        `manylinux_2_6_x86_64`, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
+        A manylinux platform also runs wheels for older versions of glibc. For example, `manylinux_2_6_x86_64` runs
+        wheels for `manylinux_2_6_x86_64`, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
         """
         match = re.fullmatch(r"manylinux(?:_2_(\d+)|(1|2010|2014))_(\w+)", self.platform_tag)
         if match is None:

@@ -115,8 +115,8 @@ def read_baseline(path: str, run_id: str) -> MeasuredRun:
     kind = document.get("kind")
     if kind == "check":
         return _measured_run_of_check(checked_record(document, Checked, file), file)
-    # A file of an evidence task may have the whole document of scores as the value of the key "signature", and no key
-    # "kind" outside it.
+    # A file of an evidence task may have the whole document of scores under the key "signature", and no key "kind" at
+    # the top level.
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
     scores = read_scores(document, file)
@@ -902,9 +902,9 @@ def _element_of_check(check: Check) -> str:
 
 
 def _test_case_lines(name: str, element: str) -> list[str]:
-    """Return the lines of a test case in JUnit XML, which is called `name`.
+    """Return the lines of a test case called `name` in JUnit XML.
 
-    `element` is the XML element in the test case, such as `<system-out>text</system-out>`. It may be empty.
+    `element` is the XML element in the test case, such as `<system-out>text</system-out>`. It may be an empty text.
     """
     head = f' <testcase classname="{_TITLE}" name="{_escape_for_xml(name)}"'
     if not element:

@@ -277,8 +277,8 @@ def _table_of_system(
 ) -> UnitTable:
     """Return the numerators and denominators of a system, with a row for each of its units.
 
-    `units` are the units of all systems; this system may lack some. Raises InputError for a unit of the system that
-    lacks a number for one of the measures.
+    `units` are the units of all systems, some of which this system may not have. Raises InputError if a unit of the
+    system has no number for one of the measures.
     """
     unit_ids: list[str] = []
     rows: list[tuple[float, ...]] = []

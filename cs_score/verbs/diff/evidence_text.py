@@ -62,7 +62,7 @@ _FEWEST_UNITS: Final = 3
 
 
 def layouts_of(mode: Mode) -> Sequence[Layout]:
-    """Return the layouts of the tables, in the order in which the text shows them.
+    """Return the layouts of the tables, in the order in which they appear in the text.
 
     A layout may be for files only (not `for_people`), or for texts only (not `for_files`).
     """
@@ -143,7 +143,7 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
 
 
 def _screen_lines(writer: DocumentText, difference: EvidenceDifference, input_line_count: int) -> list[str]:
-    """Return the lines of the tables of a first screen, and a hint at the full text.
+    """Return the lines of the tables on a first screen, and a hint on how to see the full text.
 
     `input_line_count` is the number of lines about the inputs above the tables. That many fewer units are shown.
     """

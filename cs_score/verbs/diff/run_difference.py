@@ -171,7 +171,7 @@ class _ComparedUnits:
         self._units = shares_of(self._summands_a, self._summands_b, measure)
 
     def sides(self, unit_noun: str) -> Sides:
-        """Return A and B as the sides of a comparison; `unit_noun` is the noun for their units, such as `SF query`.
+        """Return A and B as the sides of a comparison. `unit_noun` is the noun for their units, such as `SF query`.
 
         Sentences that count the scored units always call them `units`, regardless of the noun.
         """

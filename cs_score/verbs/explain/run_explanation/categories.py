@@ -133,7 +133,7 @@ def _category_by_parent(placed_line: _PlacedLine) -> document.Category | None:
 
 
 def _category_by_mention(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line whose node describes the entity without naming it; None for other lines.
+    """Return the category of a line whose node describes the entity without naming it, or None for any other line.
 
     This is the rule nominal-mentions. Such lines do not count, even though their category counts as right.
     """

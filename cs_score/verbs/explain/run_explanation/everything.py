@@ -89,7 +89,7 @@ def _places_to_explain(
 
     Lines with mistakes take precedence. Other lines are included only if `with_others` is true.
     """
-    # A missed class has no line of the run.
+    # A missed class does not have a line in the run.
     line_mistakes = [mistake for mistake in mistakes if mistake.kind != "class"]
     mistaken_places = [(mistake.file, mistake.line) for mistake in line_mistakes]
     # A dict serves as an ordered set: mistakes come first, and each place occurs once.
@@ -108,10 +108,11 @@ class _StepWriter:
     """
 
     def __init__(self, indexed_run: IndexedRun, mistakes: Iterable[Mistake]) -> None:
-        """Begin without texts.
+        """Start without any texts.
 
         `indexed_run` is the run to explain. Explanations of `mistakes` show the effect of their correction. A missed
-        class is given to `class_steps` with its mistake; the mistakes of lines are looked up by place.
+        class is passed to `class_steps` together with its mistake, whereas the mistakes of lines are looked up by
+        place.
         """
         self._indexed_run = indexed_run
         self._number_by_text: dict[str, int] = {}

@@ -179,9 +179,10 @@ class IndexedQuery:
 
     @cached_property
     def placement(self) -> Placement | None:
-        """The classes in which the lines are placed, or None if the query was not (or not completely) scored.
+        """The classes in which the lines are placed, or None if they could not be placed.
 
-        The classes of the pool may contradict each other, or the query of a line may have no class.
+        They cannot be placed if the query was not scored, or if an error stopped its scoring. For example, the classes
+        of the pool may contradict each other, or the query of a line may have no class.
         """
         if not self.is_scored or self.gold.tree is None:
             return None
@@ -383,14 +384,14 @@ class IndexedRun:
     def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:
         """Prepare a run for explanations.
 
-        Effects of changes on scores are given by `measure`, by default the headline measure of the run. Raises
+        Effects of changes on scores are given for `measure`, which defaults to the headline measure of the run. Raises
         UsageError for an unknown measure, and InputError if the run has no score under the measure.
         """
         self.scored = scored
         self.run = scored.run
         self.policy = scored.policy
         self.edition = scored.run.gold.query_set.edition
-        # An error that stopped scoring after there were scores is not fatal.
+        # An error that stopped scoring is not fatal if there were already scores.
         has_scores = bool(scored.result.tables.sf.rows)
         self.fatal_error = None if has_scores else scored.stopping_error
         self.measure = None if self.fatal_error else scored.measure(measure)
@@ -407,7 +408,7 @@ class IndexedRun:
         return self._indexed_query_by_id[base_id]
 
     def _measures_of_effects(self) -> list[Measure]:
-        """Return the measures by which effects are given; none if the run has no scores.
+        """Return the measures for which effects are given. There are none if the run has no scores.
 
         The main measure comes first. It is followed by F1, which is the headline measure of runs without rankings, and
         by each average precision over all hops.
@@ -423,7 +424,7 @@ class IndexedRun:
         return [measure for measure in dict.fromkeys(measures) if measure in scores]
 
     def lines(self) -> Iterator[AnyLine]:
-        """Yield every line of the run's files in order, without the responses of other runs of the call.
+        """Yield every line of the run's files in order, except the responses of other runs in the same call.
 
         Lines that are not responses, such as comments and skipped lines, are always included.
         """

@@ -102,7 +102,7 @@ class Selectors:
     # -- Queries
 
     def queries_of(self, text: str) -> Sequence[LinkedQuery]:
-        """Return the queries that a text names by a full id or a short one, which lacks the prefix of the full id.
+        """Return the queries that a text names, either by their full id or by a short id without the prefix.
 
         For an LDC query, the queries of all its entry points are returned. For a follow-on query, only the query itself
         is.
