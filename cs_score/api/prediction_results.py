@@ -240,13 +240,13 @@ def pool(
     columns: str | Mapping[str, str] = "",
     run: str = "",
 ) -> EvidenceResult:
-    """Score answers that somebody has judged: `predictions` with labels, or predictions and their assessments `gold`.
+    """Score judged answers: either `predictions` with labels, or `predictions` and their assessments in `gold`.
 
-    Both are paths, open files or rows as mappings. `policy` says which labels count as right and wrong:
-    `"right=CORRECT,wrong=WRONG"` or `{"right": [...], "wrong": [...]}`. `key` names the columns that join predictions
-    to assessments, such as `answer`. `columns` has the names of the columns in the files. If a file of predictions
-    holds several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for files that
-    cannot be scored, UsageError for impossible arguments.
+    Both arguments are paths, open files, or rows given as mappings. `policy` says which labels count as right and
+    wrong: `"right=CORRECT,wrong=WRONG"` or `{"right": [...], "wrong": [...]}`. `key` names the columns that join
+    predictions to assessments, such as `answer`. `columns` gives the names of the columns in the files. If a file of
+    predictions holds several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for
+    files that cannot be scored, UsageError for impossible arguments.
     """
     options = {"policy": policy, "key": key, "columns": columns, "run": run}
     return _score("pool", gold, predictions, _mappings_as_texts(options))

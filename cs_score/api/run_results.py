@@ -510,7 +510,7 @@ def _write_report(result: Result, file: str | os.PathLike[str]) -> None:
 
 
 def _with_bootstrap_of_table_columns(result: Result, layout: outputs.ColumnLayout) -> Result:
-    """Return a result whose bootstrap covers exactly the scores in the columns of its tables, as the reference does.
+    """Return a result whose bootstrap covers exactly the scores in the columns of its tables, as in the reference.
 
     `layout` names these columns, which the caller chose after scoring. The result is returned unchanged if it has no
     bootstrap, or if the bootstrap already covers these columns.

@@ -107,10 +107,10 @@ WIDEST_TEXT: Final = 120
 
 
 def prose_width(terminal_width: int | None, *, fits_one_screen: bool) -> int:
-    """Return the number of columns at which sentences are wrapped: the width of the terminal, or 120 without one.
+    """Return the column at which sentences are wrapped: the width of the terminal, or 120 if there is no terminal.
 
-    `terminal_width` is None if the output does not go to a terminal. With `fits_one_screen` the text is a summary for
-    one screen; its width is at most 80.
+    `terminal_width` is None if the output does not go to a terminal. If `fits_one_screen` is true, the text is a
+    summary for one screen, and the width is at most 80.
     """
     width = WIDEST_TEXT if terminal_width is None else terminal_width
     return min(width, SCREEN_WIDTH) if fits_one_screen else width
@@ -140,9 +140,9 @@ def align_columns(
 ) -> list[str]:
     """Return a line for each row of a table, with the cells padded so that they form columns.
 
-    All rows have the same number of cells. Their texts stay as they are: callers escape them beforehand.
-    `to_the_right` says for each column whether it is aligned to the right. `gap` separates the columns. `width_of`
-    returns the width of a text.
+    All rows have the same number of cells. The texts are not escaped; callers have to do so beforehand. `to_the_right`
+    says for each column whether it is aligned to the right. `gap` separates the columns. `width_of` returns the width
+    of a text.
     """
     widths = []
     for column in zip(*rows):

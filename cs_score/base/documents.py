@@ -283,7 +283,7 @@ def parse_json(data: bytes | str, file: str) -> Json:
     """Return the value in a JSON text: a dictionary, list, text, number, boolean or None.
 
     `file` is the name of its file in messages. Raises InputError with the place for a text that is not UTF-8 or not
-    JSON, for a number that is not finite, for two members of the same name, and for deep nesting.
+    JSON, for a number that is not finite, for two members with the same name, and for nesting that is too deep.
     """
     text = data if isinstance(data, str) else _decode_utf8(data, file)
     collector = _FaultCollector()
@@ -388,7 +388,7 @@ def _position(text: str, index: int) -> str:
 
 
 def _place_of_fault(document: Json, fault: _Fault) -> str | None:
-    """Return the place of a fault in a decoded document, such as `runs[2].score`; None if it does not have the fault.
+    """Return the place of a fault in a decoded document, such as `runs[2].score`, or None if the fault is not found.
 
     A fault is a text about a problem. It replaces a wrong number or, if two members of an object have the same name,
     the whole object.

@@ -643,7 +643,8 @@ class OutputPlan(Record):
     def _check_places(self) -> dict[_Identity, PlannedOutput]:
         """Return the outputs by the identity of their files; all names and links of a file share its identity.
 
-        Raises UsageError or OutputError for an output that cannot be written, and for two options that name one file.
+        Raises UsageError or OutputError for an output that cannot be written, and for two options that name the same
+        file.
         """
         output_by_identity: dict[_Identity, PlannedOutput] = {}
         for output in self._files_to_check():

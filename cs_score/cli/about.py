@@ -194,7 +194,7 @@ def _page_of_program() -> str:
 
 
 def _rows_of_commands() -> list[tuple[str, str]]:
-    """Return a row of help for each command, and a row for each evidence task, because `scifact` is a command as well.
+    """Return a row of help for each command and for each evidence task, because `scifact` is a command as well.
 
     For example `("version", "Show the version")` and `("scifact", "Short for score scifact")`.
     """

@@ -206,7 +206,7 @@ def _report_problems_and_averages(call: Call, result: Result) -> None:
 def _write_error_report(call: Call, result: Result) -> None:
     """Write the error report of a result to its destination, usually the one that -error_file names.
 
-    On standard error most editions print the report twice, as the reference program does. An edition with the report
+    On standard error, most editions print the report twice, as the reference program does. An edition with the report
     before the tables prints it once, like a report in a file or on standard output. With --quiet, only the line with
     the numbers of problems is printed on standard error, and only if there are errors.
     """
@@ -277,8 +277,8 @@ def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
 def _write_report_of_failure(call: Call, problems: Sequence[Problem], error: CsScoreError) -> None:
     """Write the problems and the error that ended the scoring to -error_file, as the reference scorer does.
 
-    The file ends with a mark by which the next call recognises that it may replace the file. Nothing is written if that
-    is impossible.
+    The file ends with a mark that tells the next call that it may replace the file. Nothing is written if the file
+    cannot be written.
     """
     # Most editions of the reference encode the report twice, by mistake; the bytes have to be the same here.
     report = outputs.stopped_report(problems, error, call.edition) + outputs.MAY_BE_REPLACED

@@ -161,7 +161,7 @@ class Call(Runs):
     def score_in_parts(
         self, gold: ColdStartGold, files: Sequence[Input], folder_cleanup: contextlib.ExitStack
     ) -> Result | None:
-        """Score a large run part by part, and return its result; None if the run is small or cannot be divided.
+        """Score a large run part by part, and return its result, or None if the run is small or cannot be divided.
 
         `files` are the run and its assessments. The text of the debug file is written into a new folder, which is
         removed when `folder_cleanup` is closed.

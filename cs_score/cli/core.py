@@ -470,8 +470,8 @@ class Command(click.Command):
     ) -> None:
         """Make a command with its own options, to which the options for output, help and versions are added.
 
-        `parameters` are the words that it takes, `body` is the function that does its work, and `properties` holds all
-        else, such as the formats of its result.
+        `parameters` are the words that it takes, `body` is the function that does its work, and `properties` holds
+        everything else, such as the formats of its result.
         """
         self.body = body
         self.properties = properties
@@ -1029,7 +1029,7 @@ class Command(click.Command):
     def _first_line_of_help(self) -> str:
         """Return the first line of the help, the summary of the command: `Score one or more TAC Cold Start runs.`
 
-        Commands that follow a reference program have the form of its help: `NAME:  SUMMARY`.
+        For commands that follow a reference program, it has the form of that program's help: `NAME:  SUMMARY`.
         """
         if self.follows_reference:
             return f"{self.full_name}:  {self.help}"

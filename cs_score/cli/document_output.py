@@ -165,7 +165,7 @@ def _titled_table(table: Table, markup: _Markup, row_limit: int | None) -> str:
 
 
 def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
-    """Return lines that say on how many units a score is based, if only the units with an answer were scored.
+    """Return lines that say how many units a score is based on, if only the answered units were scored.
 
     For example `er_f1: scored on 100 of 7,405 questions, those it answers`. The document of a difference may have a
     line for each of its sides, A and B. There is no line if all units were scored.

@@ -255,7 +255,7 @@ def _refuse_incomplete_name(word: str) -> None:
 
 
 def _command_for_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
-    """Return the command of a name for the task that the first of `words` names, and the words after the task.
+    """Return the command `name` for the task that the first of `words` names, and the words after the task.
 
     Without a task, or if the command has no tasks, all words are returned. Raises UsageError if the first word seems to
     be a mistyped task.

@@ -264,7 +264,7 @@ def print_text(text: str, add_colours: Callable[[str], str] | None = None) -> No
     """Print a text on standard output, with one line feed at its end. Raises OutputError if writing fails.
 
     Control characters, and characters that the encoding of standard output lacks, are written as escapes. If standard
-    output is a terminal with colours, `add_colours` is called for the text, and what it returns is printed.
+    output is a terminal with colours, the text is first passed to `add_colours`, and the result is printed.
     """
     text = terminal_safe(text.removesuffix("\n"))
     if add_colours is not None and can_show_colours(sys.stdout):

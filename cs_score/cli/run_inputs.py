@@ -248,9 +248,9 @@ class Runs(Scoring):
     ) -> Run:
         """Load one run, to be scored separately from the others. Raises InputError if a file is wrong.
 
-        `pool` are the files of assessments, which are loaded before the run; callers leave them out if `gold` has the
-        assessments already. A knowledge base is first validated and resolved into a run. Problems are added to
-        `problems`; if that is None, they are added to a copy of the log of `gold`.
+        `pool` are the files of assessments, which are loaded before the run; callers omit them if `gold` already has
+        the assessments. A knowledge base is first validated and resolved into a run. Problems are added to `problems`;
+        if that is None, they are added to a copy of the log of `gold`.
         """
         gold = run.restrict_gold(gold)  # lines of other runs in the same file are not loaded
         files = [*pool, run.file]
@@ -289,8 +289,8 @@ class Runs(Scoring):
     def score_as_far_as_possible(self) -> AnalysedRun:
         """Load and score the only run, and print remarks on it.
 
-        If an error stops the scoring, the result has the scores of those queries that can be scored; if an error stops
-        the loading, it has no scores.
+        If an error stops the scoring, the result contains the scores of the queries that can be scored. If an error
+        stops the loading, it contains no scores.
 
         Raises InputError if nothing could be loaded, UsageError if there are several runs.
         """
@@ -551,7 +551,7 @@ def load_with_preparation(
     """Load assessments and runs, after resolving knowledge bases into runs and, with --validate, validating all runs.
 
     `knowledge_bases` are the knowledge bases among the `files`; without any, this function is called only for
-    --validate. A remark on standard error says for each run how it was prepared. Raises InputError if a knowledge base
+    --validate. For each run, a remark on standard error says how it was prepared. Raises InputError if a knowledge base
     or a run has errors.
     """
     settings = _preparation_settings(gold, problems)

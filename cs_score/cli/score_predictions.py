@@ -141,9 +141,9 @@ def score_predictions(task: str, command_line: CommandLine) -> PredictionsScored
 def _plan_of_outputs(inputs: Predictions, command_line: CommandLine) -> OutputPlan:
     """Return the checked plan of the files of -o, --per-item and --per-unit.
 
-    The file of --per-item has the task's own statistics of each unit, and the file of --per-unit has numerators and
-    denominators by each measure, in one form for all tasks. Raises UsageError or OutputError if a file may not be
-    written.
+    The file of --per-item has the task's own statistics of each unit. The file of --per-unit has the numerators and
+    denominators of each measure, in the same format for all tasks. Raises UsageError or OutputError if a file may not
+    be written.
     """
     planned_outputs = [] if command_line.file is None else [command_line.file]
     item_file = command_line.get("--per-item")

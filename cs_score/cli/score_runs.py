@@ -192,7 +192,7 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
 def _score_in_parts(
     call: Call, gold: ColdStartGold, runs_and_assessments: RunsAndAssessments, folder_cleanup: contextlib.ExitStack
 ) -> Result | None:
-    """Score a large run part by part, and return its result; None if the run is small, or if there are several runs.
+    """Score a large run part by part, and return its result, or None for a small run or several runs.
 
     The text of the debug file is written into a folder that is removed when `folder_cleanup` is closed.
     """
