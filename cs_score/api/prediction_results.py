@@ -112,7 +112,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
 
     @checked
     def explain(self, unit: Selectors = (), *, measure: str | None = None) -> Explanation:
-        """Explain how claims, instances or questions were scored: their gold beside their predictions.
+        """Explain how claims, instances or questions were scored, by comparing their predictions with gold.
 
         `unit` is one id or several; without ids, the worst mistakes are explained. `measure` is the measure under which
         effects are computed, by default the one that ranks leaderboards. Raises InputError if the gold
@@ -143,7 +143,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
     def _check_paths(self, json_path: str, table_path: str) -> None:
         """Raise UsageError or OutputError if `write` may not write the JSON and the table of units to these paths.
 
-        An existing file is overwritten only if it begins as a file of cs-score does.
+        An existing file is overwritten only if it begins like a file written by cs-score.
         """
         # The pattern of the headings of the table, as `--per-item` writes them.
         beginning_of_table = units_option(mode_named(self.task)).formats[".tsv"]
@@ -155,7 +155,7 @@ class EvidenceResult(AnyResult["ScoredPredictions"]):
         OutputPlan(input_names, [json_file, table_file]).check()
 
     def __str__(self) -> str:
-        """Return the text that the command prints; for a loaded result, without the lines about its files."""
+        """Return the text that the command prints. For a loaded result, the lines about its files are missing."""
         if self._source is not None:  # the result was not loaded
             return report_text(self._source)
         units = self._document.units
@@ -186,10 +186,10 @@ def scifact(
 ) -> EvidenceResult:
     """Score SciFact predictions: abstracts found and labelled, sentences given as evidence.
 
-    `gold` and `predictions` hold a JSON object for each claim. Predictions list the claims in the order of gold, or in
-    any order with `any_order`. With `answered_only` claims without a prediction are left out. `stage` (`retrieval`,
-    `rationale` or `label`) scores the measures of this stage instead. Raises InputError for files that cannot be
-    scored, UsageError for impossible arguments.
+    `gold` and `predictions` hold a JSON object for each claim. The predictions list the claims in the order of `gold`,
+    or in any order if `any_order` is true. If `answered_only` is true, claims without a prediction are left out.
+    `stage` (`retrieval`, `rationale` or `label`) scores the measures of a single stage instead. Raises InputError for
+    files that cannot be scored, UsageError for impossible arguments.
     """
     task = "scifact" if stage is None else stage_named("scifact", stage)
     return _score(task, gold, predictions, {"any_order": any_order, "answered_only": answered_only})
@@ -199,7 +199,7 @@ def scifact(
 def claims(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
     """Score claim verification: documents retrieved, evidence sentences with their label, verdict.
 
-    Claims are matched by id, in any order. With `answered_only` claims without a prediction are left out. Raises
+    Claims are matched by id, in any order. If `answered_only` is true, claims without a prediction are left out. Raises
     InputError for files that cannot be scored, UsageError for impossible arguments.
     """
     return _score("claims", gold, predictions, {"answered_only": answered_only})
@@ -212,9 +212,9 @@ def r4c(
     """Score R4C derivations against their reference derivations.
 
     `references` is the number of reference derivations (1 to 3) that are drawn for each evaluation of an instance.
-    `ignore_missing` and `answered_only` are two names of one option: instances without a prediction are left out.
-    Raises InputError for files that cannot be scored, UsageError for impossible arguments, MissingExtraError without
-    the packages of `cs-score[r4c]`.
+    `ignore_missing` and `answered_only` are two names for the same option: instances without a prediction are left out.
+    Raises InputError for files that cannot be scored, UsageError for impossible arguments, MissingExtraError if the
+    packages of `cs-score[r4c]` are not installed.
     """
     options = {"references": references, "ignore_missing": ignore_missing, "answered_only": answered_only}
     return _score("r4c", gold, predictions, options)
@@ -224,8 +224,8 @@ def r4c(
 def hotpotqa(gold: Lines, predictions: Lines, *, answered_only: bool = False) -> EvidenceResult:
     """Score HotpotQA: answers, supporting facts, and both jointly.
 
-    With `answered_only` questions that have neither an answer nor facts are left out. Raises InputError for files that
-    cannot be scored, UsageError for impossible arguments.
+    If `answered_only` is true, questions that have neither an answer nor facts are left out. Raises InputError for
+    files that cannot be scored, UsageError for impossible arguments.
     """
     return _score("hotpotqa", gold, predictions, {"answered_only": answered_only})
 
@@ -240,13 +240,13 @@ def pool(
     columns: str | Mapping[str, str] = "",
     run: str = "",
 ) -> EvidenceResult:
-    """Score answers that somebody has judged: `predictions` with labels, or predictions and their assessments `gold`.
+    """Score judged answers: either `predictions` with labels, or `predictions` and their assessments in `gold`.
 
-    Both are paths, open files or rows as mappings. `policy` says which labels count as right and wrong:
-    `"right=CORRECT,wrong=WRONG"` or `{"right": [...], "wrong": [...]}`. `key` names the columns that join predictions
-    to assessments, such as `answer`. `columns` has the names of the columns in the files. If a file of predictions
-    holds several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for files that
-    cannot be scored, UsageError for impossible arguments.
+    Both arguments are paths, open files, or rows given as mappings. `policy` says which labels count as right and
+    wrong: `"right=CORRECT,wrong=WRONG"` or `{"right": [...], "wrong": [...]}`. `key` names the columns that join
+    predictions to assessments, such as `answer`. `columns` gives the names of the columns in the files. If a file of
+    predictions holds several runs, `run` chooses one; `task("pool").score_each(...)` scores all. Raises InputError for
+    files that cannot be scored, UsageError for impossible arguments.
     """
     options = {"policy": policy, "key": key, "columns": columns, "run": run}
     return _score("pool", gold, predictions, _mappings_as_texts(options))

@@ -133,15 +133,15 @@ def _has_file_to_convert(files: Iterable[Input]) -> bool:
 def prepare(queries: Files, pool: Files = (), **options: Unpack[CallArguments]) -> Gold:
     """Read queries and pool once. Return them as `Gold`, against which any number of runs can be scored.
 
-    `queries` are query files. `pool` are assessment files; without any, every response is unassessed. `expand` is a
-    text: each entry point of an LDC query becomes a query of its own, and the names of these queries begin with it.
+    `queries` are query files. `pool` are assessment files; if there are none, every response is unassessed. If `expand`
+    is given, each entry point of an LDC query becomes a separate query whose name begins with the text `expand`.
     `policy` is `kb` (knowledge-base runs), `sf` (slot-filling runs) or a `Policy`. `justifications` limits the
-    justifications of a node: `1:3` allows one per document and three in all. Unless given, the limits of a named policy
-    are used. `discipline` says how a
-    response finds its assessment: `ASSESSED`, `STRING_CASE` or `STRING_EXACT`. `query_ids` chooses queries (a file that
-    lists them, or their ids), `runids` chooses runs of files that hold several. `samples` is a file of bootstrap
-    resamples. `follow` is the edition of the reference whose rules are applied (`3.0`, `2017.1.5`, `2017.2.0`).
-    `mention_types` says how a pool without mention types is read (`as-given`, `assume-name`).
+    justifications of a node: `1:3` allows one per document and three in all. By default, the limits of the named policy
+    are used. `discipline` says how a response finds its assessment: `ASSESSED`, `STRING_CASE` or `STRING_EXACT`.
+    `query_ids` selects queries (their ids, or a file that lists them). `runids` selects runs from files that hold
+    several. `samples` is a file of bootstrap resamples. `follow` is the edition of the reference scorer whose rules are
+    applied (`3.0`, `2017.1.5`, `2017.2.0`). `mention_types` says how a pool without mention types is read (`as-given`,
+    `assume-name`).
 
     Raises UsageError for impossible arguments, InputError for files that cannot be read or linked.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def _layout(name: str, keys: str, rows: Rows, **meanings: str) -> Layout:
     """Return the layout of the table called `name`.
 
-    `keys` are the names of its columns with blanks between them, `"run_id query line"`; `meanings` explain some of the
+    `keys` are the names of its columns, separated by blanks (`"run_id query line"`). `meanings` explain some of the
     columns. `rows` is the function that returns the rows of the table for a document.
     """
     table_columns = [Column(key, meaning=meanings.get(key, "")) for key in keys.split()]
@@ -69,8 +69,8 @@ _TO_BE_FOUND: Final = "classes to be found"
 def _score_table_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of each run's score tables. Each is about a query or an equivalence class; averages are left out.
 
-    A row of the table `rows` has the name and the scores of a row of a score table, and each of its counts in a column
-    of its own: `{"table": "SF", "name": "CS14_0001", "right": 3, ..., "precision": 0.75, ...}`.
+    A row of the table `rows` has the name and the scores of a row of a score table, and a separate column for each of
+    its counts: `{"table": "SF", "name": "CS14_0001", "right": 3, ..., "precision": 0.75, ...}`.
     """
     for run in document.runs:
         table_by_name = run.tables or {}
@@ -198,7 +198,7 @@ RESPONSES: Final = _layout(
 def _ranking_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each node of each ranking, with its rank from 1 and the average precision of the ranking.
 
-    A ranking without nodes has one row without rank.
+    A ranking without nodes has one row, which has no rank.
     """
     for run in document.runs:
         if not run.average_precision:
@@ -235,8 +235,8 @@ def _problem_rows(document: RunScoresDocument) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each place of each problem that was met in scoring.
 
     A row has the problem's code, severity, message and number of occurrences, and the file and line of the place:
-    `{"code": "DUPLICATE_LINE", ..., "file": "run.tab", "line": 7}`. A problem that belongs to no place has a single
-    row without file and line: its only place is None.
+    `{"code": "DUPLICATE_LINE", ..., "file": "run.tab", "line": 7}`. A problem without a place has a single row, in
+    which file and line are missing.
     """
     for problem in document.problems or ():
         for place in problem.places:

@@ -52,8 +52,9 @@ else:  # scoring has no use for them
 class ScoredLines:
     """The lines of runs and their scores under a policy; the lines can be scored again without reading files.
 
-    Limits on justifications discard lines: such lines do not count. Scoring leaves them out by itself. The problem
-    report, which names them, needs lines that are marked as discarded: they are marked when it is first made (`run`).
+    Lines beyond the limits on justifications are discarded and do not count. Scoring leaves them out by itself, but the
+    problem report names them and therefore needs them to be marked. They are marked when the report is first made
+    (`run`).
     """
 
     def __init__(
@@ -91,7 +92,8 @@ class ScoredLines:
     def rescore(self, policy: Policy, limits: JustificationLimits) -> ScoredLines:
         """Return the same lines scored under another policy and other limits; no file is read.
 
-        Raises UsageError if the run was validated for other limits: validation removed the lines that exceed them.
+        Raises UsageError if the run was validated for other limits, because validation removed the lines that exceed
+        them.
         """
         if self._loaded.gold.validates and limits != self.limits:
             raise UsageError(
@@ -206,10 +208,10 @@ class RunResult(AnyResult[ScoredLines]):
 
     @property
     def justifications(self) -> str:
-        """The limits on justifications in force, such as `1:3`."""
+        """The current limits on justifications, such as `1:3`."""
         if self._source is not None:
             return str(self._source.limits)
-        assert self._options is not None  # a result that was loaded has no source but options
+        assert self._options is not None  # a loaded result has no source, but it has options
         return str(self._options.justifications)
 
     @property
@@ -226,9 +228,9 @@ class RunResult(AnyResult[ScoredLines]):
         """Return the result of the same run under another policy; no file is read again.
 
         `policy` is `kb`, `sf` (both with their limits on justifications) or a `Policy`. An argument that is not given
-        keeps its value. Scoring the files anew would give the same result. Raises UsageError for an unknown policy, for
-        a result that was loaded from JSON and for other limits than the run was validated for, InputError if
-        scoring has to stop.
+        keeps its current value. The result is the same as if the files were scored again. Raises UsageError for an
+        unknown policy, for a result that was loaded from JSON, and for limits that differ from those the run was
+        validated for. Raises InputError if scoring has to stop.
         """
         source = self._require_source("rescore")
         old_settings = PolicyAndLimits(self.policy, source.limits)
@@ -246,14 +248,14 @@ class RunResult(AnyResult[ScoredLines]):
         answer: Selectors = (),
         measure: str | None = None,
     ) -> Explanation:
-        """Explain why lines, queries, classes and nodes scored as they did; without any of them, the run as a whole.
+        """Explain the scores of lines, queries, classes and nodes, or of the whole run if none of them is named.
 
         Each argument is one name or several, as in `cs-score explain`: `unit` takes ids of queries of any form and hop,
         `line` takes numbers or `FILE:N`, `answer` takes values in which `*` matches any text. `measure` is the measure
         under which effects are computed, by default the one that ranks leaderboards.
 
-        Raises InputError for a name that the run lacks, with the nearest names, UsageError if the files held no run or
-        several, and for a result that was loaded from JSON.
+        Raises InputError if a name does not occur in the run; the message suggests the nearest names. Raises UsageError
+        if the files held no run or several runs, or if the result was loaded from JSON.
         """
         self.require_one_run()
         scored = self._for_analysis("explain")
@@ -275,10 +277,10 @@ class RunResult(AnyResult[ScoredLines]):
     ) -> list[str]:
         """Write the files of `cs-score score`, `PREFIX.sf` and so on, with the same bytes. Return their paths.
 
-        `fields` are the columns of the tables (switch -fields); with `tabs` tabs stand between them (-tabs).
-        `error_file` names a new file for the problem report. Each file appears whole or not at all, and no input is
-        overwritten. Raises UsageError for an unknown field, for a path that must not be overwritten and for a result
-        that was loaded from JSON, OutputError if a file cannot be written.
+        `fields` are the columns of the tables (switch -fields). If `tabs` is true, the columns are separated by tabs
+        (-tabs). `error_file` names a new file for the problem report. Each file is written completely or not at all,
+        and no input is overwritten. Raises UsageError for an unknown field, for a path that must not be overwritten and
+        for a result that was loaded from JSON, OutputError if a file cannot be written.
         """
         layout = _layout_of(fields, tabs=tabs)
         with paused_garbage_collection():
@@ -331,8 +333,8 @@ class RunResult(AnyResult[ScoredLines]):
     def _for_analysis(self, method: str, run_id: str | None = None) -> scored_runs.AnalysedRun:
         """Return the scored run that an analysis works on: the run with this id, or the only one if `run_id` is None.
 
-        If the result holds just this run, it is not scored again. Raises UsageError, which names `method`, for a loaded
-        result and if it is not clear which run is meant.
+        If the result holds just this run, it is not scored again. Raises UsageError if the result was loaded or if it
+        is not clear which run is meant; the message names `method`.
         """
         source = self._require_source(method)
         lines_of_runs = source.run
@@ -508,7 +510,7 @@ def _write_report(result: Result, file: str | os.PathLike[str]) -> None:
 
 
 def _with_bootstrap_of_table_columns(result: Result, layout: outputs.ColumnLayout) -> Result:
-    """Return a result whose bootstrap covers exactly the scores in the columns of its tables, as the reference does.
+    """Return a result whose bootstrap covers exactly the scores in the columns of its tables, as in the reference.
 
     `layout` names these columns, which the caller chose after scoring. The result is returned unchanged if it has no
     bootstrap, or if the bootstrap already covers these columns.

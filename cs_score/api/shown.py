@@ -87,7 +87,7 @@ class Shown:
         return self._value_for_table(name, table_by_name)
 
     def _value_for_table(self, name: str | None, value_by_name: Mapping[str, Value]) -> Value:
-        """Return the value for the table called `name`, for None the value for the main table.
+        """Return the value for the table called `name`, or for the main table if `name` is None.
 
         `value_by_name` has a value for each table, such as the table itself. Raises UsageError if there is no table of
         this name.
@@ -168,7 +168,7 @@ class _Member(property):
         self._value_of_member = value_of_member  # a function for this property alone; `__set_name__` annotates it
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Store the name of the property, and make its annotation the return type, which documentation shows.
+        """Store the name of the property, and use its annotation as the return type shown in the documentation.
 
         Python calls this when the class `owner`, in which the property is defined, has been made.
         """

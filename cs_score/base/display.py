@@ -38,10 +38,10 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def one_line(text: str, limit: int = LONGEST_LINE, *, keep_tabs: bool = False) -> str:
-    """Return a text on one line, for example with an escape such as `\\x1b` in the place of a control character.
+    """Return a text on one line, with control characters replaced by escapes such as `\\x1b`.
 
-    Every character that could move a cursor or break the line is written as an escape of Python, and only the first
-    `limit` characters are shown; a note says how many more there are. With `keep_tabs` tabs are not escaped, for
+    Every character that could move a cursor or break the line is written as a Python escape, and only the first `limit`
+    characters are shown; a note says how many more there are. If `keep_tabs` is true, tabs are not escaped; this is for
     messages that quote lines of tab-separated files.
     """
     if len(text) > limit:
@@ -59,8 +59,7 @@ class JsonText(str):
 def json_value(value: object) -> JsonText:
     """Return a value as JSON on one line, with letters such as é as they are: `["café"]`.
 
-    Characters that are invisible or could break a line are written as escapes of JSON, so that the text can be read
-    back.
+    Characters that are invisible or could break a line are written as JSON escapes, so that the text can be read back.
     """
     json_text = json.dumps(value, ensure_ascii=False)
     return JsonText(_UNSAFE_PATTERN.sub(_escape_as_json, json_text))
@@ -76,7 +75,7 @@ def safe_cell(text: str, limit: int = LONGEST_LINE) -> str:
     """Return a text for a cell of a table, on one line. A text of more than `limit` characters is cut.
 
     Unsafe characters are escaped. Backslashes are doubled, so that a backslash in the text does not look like an
-    escape. In JSON, which has escapes of its own, they stay as they are.
+    escape. In JSON, which has its own escapes, backslashes are left unchanged.
     """
     if isinstance(text, JsonText):
         return one_line(text, limit)
@@ -87,7 +86,7 @@ def spreadsheet_cell(text: str) -> str:
     """Return a text for a cell of a table that a spreadsheet may open.
 
     A text that the spreadsheet would take for a formula gets an apostrophe: `=1+1` gives `'=1+1`. JSON never begins
-    like a formula. The function is not for numbers: `-1` would get an apostrophe, too.
+    like a formula. Do not use this function for numbers: `-1` would get an apostrophe, too.
     """
     safe_text = safe_cell(text, limit=sys.maxsize)  # whole
     if not isinstance(text, JsonText) and _FORMULA_PATTERN.match(text):
@@ -108,10 +107,10 @@ WIDEST_TEXT: Final = 120
 
 
 def prose_width(terminal_width: int | None, *, fits_one_screen: bool) -> int:
-    """Return the number of columns at which sentences are wrapped: the width of the terminal, or 120 without one.
+    """Return the column at which sentences are wrapped: the width of the terminal, or 120 if there is no terminal.
 
-    `terminal_width` is None if the output does not go to a terminal. With `fits_one_screen` the text is a summary for
-    one screen; its width is at most 80.
+    `terminal_width` is None if the output does not go to a terminal. If `fits_one_screen` is true, the text is a
+    summary for one screen, and the width is at most 80.
     """
     width = WIDEST_TEXT if terminal_width is None else terminal_width
     return min(width, SCREEN_WIDTH) if fits_one_screen else width
@@ -141,9 +140,9 @@ def align_columns(
 ) -> list[str]:
     """Return a line for each row of a table, with the cells padded so that they form columns.
 
-    All rows have the same number of cells. Their texts stay as they are: callers escape them beforehand.
-    `to_the_right` says for each column whether it is aligned to the right. `gap` separates the columns. `width_of`
-    returns the width of a text.
+    All rows have the same number of cells. The texts are not escaped; callers have to do so beforehand. `to_the_right`
+    says for each column whether it is aligned to the right. `gap` separates the columns. `width_of` returns the width
+    of a text.
     """
     widths = []
     for column in zip(*rows):

@@ -7,8 +7,9 @@ A kind of document is a record and a row of `KINDS`; its fields are the keys of 
         schema_version: Literal[2] = 2
     json_text(comparison); checked_record(document_in(data, file), Comparison, file); cs-score schema comparison
 
-A document is an object whose numbers are finite, whose members have different names, and that is nested no deeper than
-any of ours. Strings may hold single surrogates: names of files that are not UTF-8 are written so.
+In a valid document, all numbers are finite, the members of each object have different names, and the nesting is no
+deeper than in the documents that the package writes. Strings may contain single surrogates, which represent file names
+that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def infinity_as_input_error(value: Json) -> Iterator[None]:
             raise
         raise InputError(
             "a number of the result is not finite, and JSON has no such numbers",
-            place=place or None,  # the place of the value itself is empty: it is not named
+            place=place or None,  # the place of the value itself is empty and is not named
             remedy="the inputs have numbers too large to compute with",
         ) from None
 
@@ -167,8 +168,8 @@ def json_text(value: object) -> str:
 def failures_as_input_error(file: str) -> Iterator[None]:
     """Turn any failure in the block, which makes the text of a document, into an InputError with the name of its file.
 
-    A document from somebody else may fit the schema and still be incomplete. It may lack a score, for example, or the
-    name of a system.
+    A document from another source may fit the schema and still be incomplete. For example, a score or the name of a
+    system may be missing.
     """
     try:
         yield
@@ -270,7 +271,7 @@ def read_document(file: Input, *, dash_is_stdin: bool = True) -> dict[str, Json]
 def document_in(data: bytes | str, file: str) -> dict[str, Json]:
     """Return the object in a JSON text as a dictionary. `file` is the name of its file in messages.
 
-    Raises InputError for a value that is no object, and for everything that `parse_json` refuses.
+    Raises InputError if the value is not an object, and for everything that `parse_json` refuses.
     """
     value = parse_json(data, file)
     if not isinstance(value, dict):
@@ -282,11 +283,11 @@ def parse_json(data: bytes | str, file: str) -> Json:
     """Return the value in a JSON text: a dictionary, list, text, number, boolean or None.
 
     `file` is the name of its file in messages. Raises InputError with the place for a text that is not UTF-8 or not
-    JSON, for a number that is not finite, for two members of the same name, and for deep nesting.
+    JSON, for a number that is not finite, for two members with the same name, and for nesting that is too deep.
     """
     text = data if isinstance(data, str) else _decode_utf8(data, file)
     collector = _FaultCollector()
-    value = _load_json(text, collector, file)  # faults stand in the place of wrong values
+    value = _load_json(text, collector, file)  # wrong values are replaced by faults
     # Depth is checked first: the search for the place of a fault is recursive, and would fail in a deep value.
     if not _is_shallow(value):
         raise _nesting_error(text, file)
@@ -367,7 +368,7 @@ _LEVELS_BY_BRACKET: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 def _nesting_error(text: str, file: str) -> InputError:
-    """Return the error that a JSON text is nested too deeply, with the place of the first bracket that is too many."""
+    """Return the error for a JSON text that is nested too deeply, with the place of the first excess bracket."""
     level = 0
     place = None
     for token in _TOKEN_PATTERN.finditer(text):
@@ -387,7 +388,7 @@ def _position(text: str, index: int) -> str:
 
 
 def _place_of_fault(document: Json, fault: _Fault) -> str | None:
-    """Return the place of a fault in a decoded document, such as `runs[2].score`; None if it does not have the fault.
+    """Return the place of a fault in a decoded document, such as `runs[2].score`, or None if the fault is not found.
 
     A fault is a text about a problem. It replaces a wrong number or, if two members of an object have the same name,
     the whole object.

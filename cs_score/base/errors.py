@@ -128,7 +128,7 @@ def did_you_mean(word: str, names: Iterable[str], cutoff: float = 0.7) -> str:
 def _near_names(word: str, names: Iterable[str], cutoff: float) -> list[str]:
     """Return the names that are similar to a word, best first, then the names that begin with the word.
 
-    `cutoff`, from 0 to 1, is how similar names have to be.
+    `cutoff` is the similarity, from 0 to 1, that names must have at least.
     """
     import difflib  # needed only for messages
 

@@ -34,7 +34,7 @@ _DESCRIPTOR_BY_STREAM_PATH: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def _gzip_compressor() -> Any:
-    """Return a compressor of gzip that writes no name and no time, so that equal contents give equal files."""
+    """Return a gzip compressor that does not write a name or a time, so that equal contents give equal files."""
     return zlib.compressobj(wbits=31)  # 31: the largest window, with the header and the trailer of gzip
 
 
@@ -102,7 +102,7 @@ _PENDING: ContextVar[_PendingOutputs | None] = ContextVar("pending", default=Non
 
 @contextlib.contextmanager
 def _collecting(outputs: _PendingOutputs | None) -> Iterator[None]:
-    """While the block runs, add written files to `outputs`. For None, each file appears as soon as it is whole."""
+    """While the block runs, add written files to `outputs`. If it is None, each file appears when it is complete."""
     token = _PENDING.set(outputs)
     try:
         yield
@@ -112,12 +112,13 @@ def _collecting(outputs: _PendingOutputs | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def outputs_together() -> Iterator[None]:
-    """Let all files that are written in the block appear at its end, either all of them or none.
+    """Make the files that are written in the block appear together at its end: either all of them or none.
 
-    No file appears if writing one of them fails, or if the user interrupts. But if the block ends because an input is
-    wrong, the files written before appear: they were written on purpose, such as a report of problems. They also appear
-    if only standard error cannot be written. The files of a block inside another block appear at the end of the outer
-    block. Raises OutputError if a file cannot get its final name.
+    No file appears if writing one of them fails, or if the user interrupts. However, if the block ends because an input
+    is wrong, the files written up to then do appear, because they were written on purpose (a report of problems, for
+    example). They also appear if the only failure is that standard error cannot be written. When blocks are nested, the
+    files of the inner block appear at the end of the outer block. Raises OutputError if a file cannot get its final
+    name.
     """
     outer_outputs = _PENDING.get()
     outputs = _PendingOutputs()
@@ -137,7 +138,7 @@ def _keeps_earlier_outputs(error: BaseException) -> bool:
     """Return whether the files written before an error nevertheless get their final names.
 
     They do if the error is about an input, the command line or standard error. They do not if another output could not
-    be written, after an interruption, and after a defect of cs-score.
+    be written, if the user interrupted, or if cs-score has a defect.
     """
     if isinstance(error, ReportError):  # only standard error cannot be written; the class is a kind of OutputError
         return True
@@ -189,7 +190,7 @@ def _rename(temporary: str, target: str, *, with_backup: bool) -> _Renamed:
 def _make_backup_link(path: str) -> str | None:
     """Make a backup of a file: a second name (a hard link) in its folder. Return this name.
 
-    Returns None if the file does not exist, or its file system has no hard links.
+    Returns None if the file does not exist, or if its file system does not support hard links.
     """
     backup = _temporary_path(path)
     try:
@@ -206,12 +207,12 @@ def _remove_backup(backup: str | None) -> None:
 
 
 def _rename_back(renamed: Sequence[_Renamed]) -> None:
-    """Remove files that have their final names already, and bring back the files that they replaced."""
+    """Remove files that already have their final names, and restore the files that they replaced."""
     for output in reversed(renamed):
         if output.backup is None:
             _remove(output.target)
             continue
-        with contextlib.suppress(OSError):  # the error that led here is reported, and the other files come back
+        with contextlib.suppress(OSError):  # the original error is reported, and the other files are restored
             os.replace(output.backup, output.target)
 
 
@@ -238,7 +239,7 @@ def _move_into_place(temporary: str, target: str) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file for writing that appears as `path` when the block ends, and not at all if the block fails.
+    """Open a binary file for writing that appears as `path` when the block ends, unless the block fails.
 
     Until then it is a temporary file in the same folder, which is renamed at the end. A device or a pipe such as
     `/dev/stdout` is written directly; on a terminal, control characters are escaped. Raises OutputError if the file
@@ -256,7 +257,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a device or a pipe for writing. If it is a terminal, control characters are escaped.
 
-    Raises OSError if that is impossible.
+    Raises OSError if it cannot be opened.
     """
     with _open_device(path) as device:
         if not device.isatty():
@@ -268,7 +269,7 @@ def _open_stream(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Return a device or a pipe that is opened for writing. Raises OSError if that is impossible.
+    """Open a device or a pipe for writing and return it. Raises OSError if it cannot be opened.
 
     Standard output may be redirected to a file. If this file were opened by its path, it would be overwritten from its
     beginning. Therefore a copy of the open descriptor is returned, which writes after what is there already.
@@ -297,7 +298,7 @@ def _open_temporary(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def shown_on_terminal(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield blocks of UTF-8 as a terminal may get them: control characters and bytes that are not UTF-8 are escaped."""
+    """Yield blocks of UTF-8 that are safe on a terminal: control characters and invalid bytes are escaped."""
     # A character may be divided between two blocks: the decoder keeps its first bytes until the next block. It makes
     # surrogates of bytes that are not UTF-8, and `terminal_safe` escapes these.
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -362,7 +363,7 @@ def _path_among_temporary_files() -> str:
 
 
 def write_whole(path: str | os.PathLike[str], blocks: Iterable[bytes]) -> None:
-    """Write blocks one after the other to a file, which appears whole or not at all.
+    """Write blocks one after another to a file. The file is written completely or not at all.
 
     Raises OutputError if writing fails.
     """
@@ -376,9 +377,9 @@ def write_packed(path: str, blocks: Iterable[bytes]) -> None:
 
 
 def write_together(files: Iterable[tuple[str, Iterable[bytes]]]) -> None:
-    """Write several files, each given by its path and blocks of bytes; all appear, or none.
+    """Write several files, each given by its path and blocks of bytes. Either all of them appear or none.
 
-    A file is compressed if its name says so, as by `write_packed`. Raises OutputError if writing fails.
+    As in `write_packed`, a file is compressed if its name says so. Raises OutputError if writing fails.
     """
     with outputs_together():
         for path, blocks in files:
@@ -404,11 +405,11 @@ FolderFile: TypeAlias = tuple[str, str, Iterable[bytes]]
 
 
 def write_folder(path: str | os.PathLike[str], folders: Iterable[str], files: Iterable[FolderFile]) -> None:
-    """Write a folder with subfolders and files in these; it appears whole or not at all.
+    """Write a folder with subfolders that contain files. The folder is written completely or not at all.
 
-    `folders` are the names of the subfolders. A file has the name of its subfolder, its own name, and its content in
-    blocks. Names of files may come from inputs, so that a name with a slash or `..`
-    is refused. Raises OutputError if writing fails.
+    `folders` are the names of the subfolders. Each file is given by the name of its subfolder, its own name, and its
+    content in blocks. Because file names may come from inputs, a name with a slash or `..` is refused. Raises
+    OutputError if writing fails.
     """
     temporary = _temporary_path(os.fspath(path))
     try:
@@ -427,7 +428,7 @@ def _fill_folder(
 ) -> None:
     """Write subfolders and files into a temporary folder. Its later path, `path`, is named in error messages.
 
-    Raises OSError, and OutputError for an impossible name of a file.
+    Raises OSError if writing fails, and OutputError if the name of a file is not possible.
     """
     for folder in folders:
         os.mkdir(os.path.join(temporary, folder))
@@ -563,11 +564,11 @@ def ending_of(path: str) -> str:
 
 
 class PlannedOutput(Record):
-    """A file that a call of cs-score will write. A file of an earlier call may be there already, which is recognised by
-    its beginning.
+    """A file that a call of cs-score will write. An earlier call may already have written a file to the same
+    place.
 
-    `option` is the option or parameter that names it, `existing` says how a file at this place is dealt with.
-    `pattern` matches the beginning of a file that cs-score wrote, by which it is recognised.
+    `option` is the option or parameter that names the file, and `existing` says what to do with an existing file.
+    `pattern` matches the beginning of a file that cs-score wrote, so that the file can be recognised.
     """
 
     option: str
@@ -597,8 +598,8 @@ class PlannedOutput(Record):
     def is_recognised(self) -> bool:
         """Return whether the file at the place of the output looks like one that an earlier call wrote.
 
-        The beginning of its decompressed content is compared with the pattern of such files. Any file that may be
-        cleared counts as recognised without a look at it.
+        The beginning of its decompressed content is compared with the pattern of such files. A file that may be cleared
+        counts as recognised without being read.
         """
         if self.existing is Existing.CLEARED:
             return True
@@ -642,7 +643,8 @@ class OutputPlan(Record):
     def _check_places(self) -> dict[_Identity, PlannedOutput]:
         """Return the outputs by the identity of their files; all names and links of a file share its identity.
 
-        Raises UsageError or OutputError for an output that cannot be written, and for two options that name one file.
+        Raises UsageError or OutputError for an output that cannot be written, and for two options that name the same
+        file.
         """
         output_by_identity: dict[_Identity, PlannedOutput] = {}
         for output in self._files_to_check():
@@ -678,7 +680,7 @@ class OutputPlan(Record):
     def _files_to_check(self) -> Iterator[PlannedOutput]:
         """Yield the outputs without devices and pipes, which may be written any number of times.
 
-        An output that has to be a new file is yielded in any case: `check` refuses it if it is a device.
+        An output that has to be a new file is always yielded, so that `check` can refuse it if it is a device.
         """
         for output in self.outputs:
             must_be_new = output.existing is Existing.REFUSED
@@ -706,7 +708,8 @@ def _identity(path: str, *, is_input: bool = False) -> _Identity:
 def why_not_writable(path: str) -> str | None:
     """Return the operating system's reason why a file cannot be made or replaced.
 
-    Returns None if it can be. A path in a folder that does not exist gives `No such file or directory`.
+    Returns None if the file can be written. For a path in a folder that does not exist, the reason is `No such file or
+    directory`.
     """
     try:
         status = os.stat(path)

@@ -113,14 +113,14 @@ class ProcessPool(Generic[T, R]):
     def wait(self, seconds: float | None = None) -> list[Future[R]]:
         """Wait until an item is done, and return the futures of the items that are done.
 
-        The wait ends after `seconds` at the latest, then perhaps with an empty list; None sets no limit. Each future is
-        returned once, by the first call that finds it done. Raises NoWorkerError if the operating system does not start
-        any worker.
+        The wait ends after `seconds` at the latest, in which case the list may be empty. None means no limit. Each
+        future is returned once, by the first call that finds it done. Raises NoWorkerError if the operating system does
+        not start any worker.
         """
         if self._jobs == 1:
             return self._compute_next()
         failed_futures = self._hand_out_items()  # usually none: futures of items given to a dead worker
-        # If there is something to return already, this does not wait for more.
+        # If there already is something to return, this does not wait for more.
         seconds_to_wait = 0 if failed_futures else seconds
         return failed_futures + self._receive_answers(seconds_to_wait)
 
@@ -141,7 +141,7 @@ class ProcessPool(Generic[T, R]):
     def _receive_answers(self, seconds: float | None) -> list[Future[R]]:
         """Wait until a worker answers, and return the futures of all items whose answers have arrived.
 
-        The wait ends after `seconds` at the latest; None sets no limit.
+        The wait ends after `seconds` at the latest. None means no limit.
         """
         done_futures = []
         connections = list(self._workers)  # the pipes to the workers
@@ -153,7 +153,7 @@ class ProcessPool(Generic[T, R]):
         return done_futures
 
     def _hand_out_items(self) -> list[Future[R]]:
-        """Send pending items to workers that are free, and return the futures of items whose worker has died."""
+        """Send pending items to idle workers, and return the futures of items whose worker has died."""
         failed_futures = []
         while self._pending:
             connection = self._free_worker()  # the pipe to the worker
@@ -236,7 +236,7 @@ class ProcessPool(Generic[T, R]):
         return None
 
     def _start_worker(self) -> Connection:
-        """Start a worker process, and return the pipe to it. Raises OSError if that is impossible."""
+        """Start a worker process, and return the pipe to it. Raises OSError if it cannot be started."""
         owner_end, worker_end = multiprocessing.Pipe()
         # A worker that is forked inherits the owner's ends of all pipes, and has to close them.
         are_forked = workers_share_memory()
@@ -263,7 +263,7 @@ class ProcessPool(Generic[T, R]):
 
 
 def _work_on_items(connection: Connection, inherited_ends: list[Connection], work: Callable[[Any], Any]) -> None:
-    """Do the work for one item after the other. A worker process runs this function until its owner ends it.
+    """Process items one after another. A worker process runs this function until its owner ends the process.
 
     Items are received by `connection`, and an answer is sent back for each: whether the work succeeded, and its result
     or exception. `inherited_ends` are the owner's ends of pipes; they have to be closed here, since a pipe ends only
@@ -276,7 +276,7 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
     # worker ends later, when it next reads its pipe.
     with contextlib.suppress(RuntimeError):
         threading.Thread(target=_end_with_parent, daemon=True).start()
-    # When the owner is gone, reading and sending fail. When memory is short, the owner learns of it by the closed pipe.
+    # When the owner is gone, reading and sending fail. When memory is short, the closed pipe tells the owner.
     with contextlib.suppress(EOFError, OSError, MemoryError):
         while True:
             item = connection.recv()
@@ -288,7 +288,7 @@ def _work_on_items(connection: Connection, inherited_ends: list[Connection], wor
 
 
 def _set_signals_of_worker() -> None:
-    """Let a worker process ignore Ctrl-C, and end by the other stop signals.
+    """Make a worker process ignore Ctrl-C, but end on the other stop signals.
 
     Ctrl-C reaches all processes of a terminal; the owner of the pool handles it. SIGHUP, which says that the terminal
     was closed, stays ignored if it is ignored already, as after `nohup`.

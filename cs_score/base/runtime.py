@@ -69,7 +69,7 @@ def _raise_for_signal(number: int, frame: FrameType | None) -> None:
 
 
 def _handle_after(seconds: float, handler: _Handler, number: int) -> None:
-    """Let a handler handle a signal after some seconds. A timer sends another signal then, which calls the handler."""
+    """Call a handler for a signal after some seconds. A timer then sends another signal, which calls the handler."""
     signal.signal(signal.SIGALRM, lambda alarm, frame: handler(number, frame))
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
@@ -89,7 +89,7 @@ def _repeat_dropped_signal(dropped: sys.UnraisableHookArgs) -> None:
 
 @contextmanager
 def delayed_signals() -> Iterator[None]:
-    """Let stop signals that arrive during the block wait until it has ended.
+    """Delay stop signals that arrive during the block until the block has ended.
 
     A signal mask would not suffice: the system may hand a signal to any thread, such as one of numpy, and Python
     handles it in the main thread. In any other thread this context manager does nothing, since no signal is handled
@@ -107,10 +107,10 @@ def delayed_signals() -> Iterator[None]:
 
 
 def _collect_signals_in(received: list[int]) -> dict[signal.Signals, Any]:
-    """Let stop signals only add their numbers to a list from now on, and return their earlier handlers by signal.
+    """Make stop signals only add their numbers to a list, and return their earlier handlers by signal.
 
-    Signals that are ignored stay ignored, and a handler that was not set by Python stays. In another thread than the
-    main one nothing changes, and the result is empty.
+    Signals that are ignored stay ignored, and a handler that was not set by Python stays. In any thread except the main
+    thread, nothing changes and the result is empty.
     """
     handler_by_signal: dict[signal.Signals, Any] = {}
     for stop_signal in STOP_SIGNALS:

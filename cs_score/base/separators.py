@@ -59,8 +59,8 @@ def unescape_separators(text: str) -> str:
 def read_column_names(text: str, columns: Collection[str], message_start: str) -> Iterator[tuple[str, str]]:
     """Yield the pairs of the value of `--columns`: one of our `columns`, and the name that a file has for it.
 
-    "unit=question_id,label=verdict" gives `("unit", "question_id")` and `("label", "verdict")`. An empty text gives no
-    pair. Raises UsageError for a pair without a name, and for an unknown column. The message about an unknown column
+    "unit=question_id,label=verdict" gives `("unit", "question_id")` and `("label", "verdict")`. An empty text yields
+    nothing. Raises UsageError for a pair without a name, and for an unknown column. The message about an unknown column
     begins with `message_start`, for example "nothing is called".
     """
     pairs = split_unescaped(text, ",") if text else []

@@ -53,7 +53,7 @@ class Signature(Record):
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """Return the signature that a line of text shows. Raises UsageError for a text that is no signature."""
+        """Return the signature in a line of text. Raises UsageError if the text is not a signature."""
         match = _LINE_PATTERN.fullmatch(text)
         if match is None:
             raise _no_signature_error(text)
@@ -86,7 +86,7 @@ _EXAMPLE_OF_SIGNATURE: Final = Signature("SF-ALL-Micro-F1", ("kb", "1:3"), "44ce
 
 
 def _no_signature_error(text: str) -> UsageError:
-    """Return the error that a text is no signature; it shows an example of a signature."""
+    """Return the error for a text that is not a signature. The message shows an example of a signature."""
     return UsageError(f"not a signature, which looks like {_EXAMPLE_OF_SIGNATURE}: {text or 'nothing'}")
 
 

@@ -10,7 +10,7 @@ from cs_score.base.runtime import load_value
 def load_from_command_package(folder: str, part: str, needed_by: str = "this") -> Any:
     """Import and return a function or class of a command, such as `by_task:analyze_result` of the command `analyze`.
 
-    `folder` is the folder below `verbs` with the code of the command, and `part` is `MODULE:NAME`. An installation may
-    lack the folder: then UsageError is raised, and the message says what needs the command (`needed_by`).
+    `folder` is the folder below `verbs` with the code of the command, and `part` is `MODULE:NAME`. Raises UsageError if
+    the folder is not installed; the message says what needs the command (`needed_by`).
     """
     return load_value(f"cs_score.verbs.{folder}.{part}", needed_by)

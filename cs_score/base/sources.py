@@ -111,7 +111,7 @@ class Source:
     def __init__(self, name: str, raw: io.FileIO | io.BytesIO, *, decompress: bool = True) -> None:
         """Make a source of a file or of bytes in memory (`raw`).
 
-        With `decompress` the content is decompressed if `name` ends like a compressed file, such as `.gz`.
+        The content is decompressed if `decompress` is true and `name` has the ending of a compressed file (`.gz`).
         """
         self.name = name
         self._stored = raw
@@ -185,11 +185,11 @@ _content_by_pipe: dict[tuple[int, int], bytes] | None = None
 def pipes_kept_in_memory() -> Iterator[None]:
     """Keep the content of named pipes in memory during the block, so that they can be opened again, as files can.
 
-    This is for commands: their pipes are filled once. In other programs a pipe may be filled again and again.
+    This is meant for commands, whose pipes are filled only once. In other programs, a pipe may be filled repeatedly.
     """
     global _content_by_pipe
     outer_content = _content_by_pipe
-    _content_by_pipe = {}  # from now on `_open_path` keeps contents here; it keeps none while this is None
+    _content_by_pipe = {}  # `_open_path` keeps contents here, unless it is None
     try:
         yield
     finally:
@@ -249,11 +249,11 @@ def open_source(file: Input, *, dash_is_stdin: bool = True, decompress: bool = T
 
 
 def _source_of_open_file(file: IO[str] | IO[bytes], name: str, decompress: bool) -> Source:
-    """Return a source of the rest of an open file, which is read now.
+    """Read the rest of an open file, and return it as a source.
 
-    The file is not closed, since it belongs to the caller. With `decompress` a compressed content is decompressed.
+    The file is not closed, since it belongs to the caller. If `decompress` is true, compressed content is decompressed.
     """
-    # An input in memory gives its whole content each time. Any other file is read from where it stands.
+    # An input in memory gives its whole content each time. Any other file is read from its current position.
     content = file.getvalue() if isinstance(file, InMemory) else file.read()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     # A file that was opened by `gzip.open` has the name of the compressed file, but its content is decompressed.
@@ -342,7 +342,7 @@ def read_delimited(file: Input) -> Delimited:
 
     If the first line has no tab, the file is CSV, with commas and quotes. Blank lines are skipped, and white space
     around cells is dropped. Raises InputError for a row with a different number of cells (the error gives its line),
-    for a column without a name, for two columns of the same name, and for a file that is no table.
+    for a column without a name, for two columns with the same name, and for a file that is not a table.
     """
     with open_source(file) as source:
         data = source.read_bytes()

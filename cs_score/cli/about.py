@@ -116,7 +116,7 @@ def _command_named(words: Sequence[str]) -> Command:
     """Return the command that words such as `analyze scifact` name. Raises UsageError if there is no such command."""
     named_command, further_words = find_command(words)
     if further_words:
-        # The first word is the one that is mistyped, or that takes no further words.
+        # The first word is mistyped, or does not take any further words.
         raise UsageError(f"no command {' '.join(words)}{did_you_mean(words[0], (*COMMANDS, *TASKS, *TOPICS))}")
     return named_command
 
@@ -194,7 +194,7 @@ def _page_of_program() -> str:
 
 
 def _rows_of_commands() -> list[tuple[str, str]]:
-    """Return a row of help for each command, and a row for each evidence task, because `scifact` is a command as well.
+    """Return a row of help for each command and for each evidence task, because `scifact` is a command as well.
 
     For example `("version", "Show the version")` and `("scifact", "Short for score scifact")`.
     """

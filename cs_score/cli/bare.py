@@ -44,7 +44,7 @@ else:
 def bare(command_line: CommandLine) -> int:
     """Score runs, and write the same files as the Perl scorer. Return the exit status, 0 or 255.
 
-    The function does the work of `cs-score` without the name of a command, the bare call.
+    This function does the work of the bare call, which is `cs-score` without the name of a command.
     """
     problems = ProblemLog()
     call: Call | None = None  # stays None if the command line is wrong: then no file must be written
@@ -126,15 +126,15 @@ def _planned_report(error_report: Destination) -> Sequence[PlannedOutput]:
 
 @contextlib.contextmanager
 def _score_as_one_run(call: Call, problems: ProblemLog) -> Iterator[Result]:
-    """Score all runs of a call as if they were one run, as the reference does, and give the result to the block.
+    """Score all runs of a call as if they were one run, as the reference scorer does, and yield the result.
 
     The debug file of a large run is kept in a temporary folder until the block ends, so the result has to be written
-    inside the block. Raises InputError if a file is wrong. If an error stops the scoring, the tables that are complete
-    then are written before it is raised.
+    inside the block. Raises InputError if a file is wrong. If an error stops the scoring, the tables that are already
+    complete are written before the error is raised.
     """
     call.check_inputs()
     knowledge_bases = call.knowledge_bases  # found by reading files, hence before outputs of an earlier call go
-    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
+    call.plan.remove_earlier_files()  # so that nobody takes them for results of this call
     gold = _open_gold(call, problems)
     with contextlib.ExitStack() as folder_cleanup:
         result = call.score_in_parts(gold, call.run_and_pool_files, folder_cleanup)
@@ -162,8 +162,8 @@ def _score_whole_run(
 ) -> Result:
     """Load all files of a call and score them as one run, not in parts. Return the result.
 
-    Raises InputError if files cannot be loaded or scored. If this is ScoringStopped, the tables completed before the
-    error are written first.
+    Raises InputError if files cannot be loaded or scored. If the error is ScoringStopped, the tables that are already
+    complete are written first.
     """
     try:
         run = _load_runs_as_one(call, gold, knowledge_bases, problems)
@@ -206,9 +206,9 @@ def _report_problems_and_averages(call: Call, result: Result) -> None:
 def _write_error_report(call: Call, result: Result) -> None:
     """Write the error report of a result to its destination, usually the one that -error_file names.
 
-    On standard error most editions print the report twice, as the reference program does. An edition with the report
+    On standard error, most editions print the report twice, as the reference program does. An edition with the report
     before the tables prints it once, like a report in a file or on standard output. With --quiet, only the line with
-    the numbers of problems is printed there, and only if there are errors.
+    the numbers of problems is printed on standard error, and only if there are errors.
     """
     destination = _destination_of_report(call)
     goes_to_stderr = destination.stream == "stderr"
@@ -228,8 +228,8 @@ def _write_error_report(call: Call, result: Result) -> None:
 def _destination_of_report(call: Call) -> Destination:
     """Return the destination of the error report, which is the value of -error_file with one exception.
 
-    If both tables and report go to standard output, and the tables come first, the reference closes standard output
-    after the tables, so that its report is lost. Ours goes to standard error.
+    If both the tables and the report go to standard output and the tables come first, the reference scorer closes
+    standard output after the tables, so its report is lost. In this case, cs-score writes the report to standard error.
     """
     stream_of_tables = None if call.output is None else call.output.stream
     share_stdout = call.error_report.stream == "stdout" and stream_of_tables == "stdout"
@@ -253,7 +253,7 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
         return Status.REFERENCE_FAILURE
     if error_report.is_file:
         _write_report_of_failure(call, problems_so_far, error)
-    # Where an output could not be written, the file of --problems does not appear either.
+    # If an output could not be written, the file of --problems is not written either.
     if not isinstance(error, OutputError):
         with contextlib.suppress(CsScoreError):
             call.write_problems(problems, error)
@@ -263,8 +263,8 @@ def _report_failure(error: CsScoreError, problems: ProblemLog, call: Call | None
 def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
     """Print on standard error the problems that were found before an error ended the scoring, and then the error.
 
-    Remarks come first: remarks on the part of the result that exists if scoring was stopped, then remarks of the error.
-    Nothing is printed if standard error cannot be written.
+    Remarks come first. If scoring was stopped, these begin with remarks on the partial result; the remarks of the error
+    follow. Nothing is printed if standard error cannot be written.
     """
     with contextlib.suppress(OutputError):
         if isinstance(error, ScoringStopped):
@@ -275,12 +275,12 @@ def _print_failure(error: CsScoreError, problems: Sequence[Problem]) -> None:
 
 
 def _write_report_of_failure(call: Call, problems: Sequence[Problem], error: CsScoreError) -> None:
-    """Write the problems and the error that ended the scoring into the file of -error_file, as the reference does.
+    """Write the problems and the error that ended the scoring to -error_file, as the reference scorer does.
 
-    The file ends with a mark by which the next call recognises that it may replace the file. Nothing is written if that
-    is impossible.
+    The file ends with a mark that tells the next call that it may replace the file. Nothing is written if the file
+    cannot be written.
     """
-    # Most editions of the reference encode the report twice, by mistake; its bytes shall be the same.
+    # Most editions of the reference encode the report twice, by mistake; the bytes have to be the same here.
     report = outputs.stopped_report(problems, error, call.edition) + outputs.MAY_BE_REPLACED
     with contextlib.suppress(OutputError):
         storage.write_whole(call.error_report.name, [outputs.report_bytes(report, call.edition)])

@@ -66,9 +66,9 @@ class Call(Runs):
 
         `output` is the prefix of the files with tables, or the stream to which all tables are written; if it is None,
         no table is written. `output_option` is the option that names it, for messages. `further_outputs` are the files
-        that are written beside the tables and the file of --problems. `error_report` is the file or stream for
-        problems, `json_file` the file for the JSON document, None for no file. Raises UsageError for options with
-        impossible values, and UsageError or OutputError if an output may not be written.
+        that are written in addition to the tables and the file of --problems. `error_report` is the file or stream for
+        problems. `json_file` is the file for the JSON document, or None. Raises UsageError for options with impossible
+        values, and UsageError or OutputError if an output may not be written.
         """
         super().__init__(command_line)
         self.output = output
@@ -95,7 +95,7 @@ class Call(Runs):
         return outputs.params_text(typed_words, os.getcwd(), self.policy_texts, has_samples)
 
     def _planned_tables(self, output_option: str) -> Iterator[PlannedOutput]:
-        """Yield the files into which tables are written; none if they go to a stream or are not written.
+        """Yield the files into which tables are written, if any. Tables may also go to a stream or not be written.
 
         Messages about these files name `output_option`, such as `-output_file`.
         """
@@ -148,7 +148,8 @@ class Call(Runs):
         """Return the number of parts into which the queries are divided, so that a large run is scored part by part.
 
         It is the value of --parts. Without that option it depends on the size of `files`, the run and its assessments.
-        It is always 1, even with --parts, if one of them can be read only once, since each part reads all files.
+        Since each part reads all files, the number is always 1, even with --parts, if one of the files can be read only
+        once.
         """
         size = _size_when_read(files)
         if size is None:  # a file can be read only once
@@ -160,7 +161,7 @@ class Call(Runs):
     def score_in_parts(
         self, gold: ColdStartGold, files: Sequence[Input], folder_cleanup: contextlib.ExitStack
     ) -> Result | None:
-        """Score a large run part by part, and return its result; None if the run is small or cannot be divided.
+        """Score a large run part by part, and return its result, or None if the run is small or cannot be divided.
 
         `files` are the run and its assessments. The text of the debug file is written into a new folder, which is
         removed when `folder_cleanup` is closed.

@@ -126,8 +126,8 @@ class Option(click.Option):
     ) -> None:
         """Make an option from its `usage` text, such as `--json`, `--top N`, or `--run ID...` if it may be repeated.
 
-        `default_text` is the default that help shows, `choices` are the values that completion offers, `also` are
-        further spellings. An option with `make_text`, such as `--help`, prints the text that this function returns,
+        `default_text` is the default shown in help, `choices` are the values offered by completion, and `also` are
+        alternative spellings. An option with `make_text`, such as `--help`, prints the text returned by this function,
         and the command does nothing else.
         """
         is_repeated = usage.endswith("...")
@@ -157,7 +157,7 @@ class Option(click.Option):
         return not self.long_name.startswith("--")
 
     def with_two_dashes(self) -> Option:
-        """Return the option with a further spelling for switches of the reference: `--query-base` for `-query_base`.
+        """Return the option with an additional spelling for reference switches: `--query-base` for `-query_base`.
 
         Commands that the reference programs do not have accept both spellings.
         """
@@ -182,7 +182,7 @@ class Option(click.Option):
         return spellings, meaning
 
     def _spellings_in_help(self) -> list[str]:
-        """Return the spellings of the option that help shows: its name, and spellings of one letter.
+        """Return the spellings of the option that are shown in help: its name and its one-letter spellings.
 
         For example `["-o", "--output"]`, the shortest first. Other spellings are accepted but not shown.
         """
@@ -258,14 +258,13 @@ OUTPUT_OPTIONS: Final = frozenset(("--output", "--problems", "--per-item", "--pe
 
 class CommandLine:
     """A parsed command line: the options with their values, the other words, and where the result is written. `typed`
-    holds all words in their order, `positional_words` the words that are neither options nor values of options.
+    holds all words in order, and `positional_words` holds the words that are neither options nor values of options.
 
-    `options_without_value` are the options whose value is missing, which is wrong usage.
-    `value_by_option` has the value of each option by its name, such as `--top`: the last one if it was repeated, and
-    None for an option without value.
-    `help_or_version` is the text that `--help` or `--version` prints instead of running the command, or empty.
-    `format` is the format of the result. The result is written to `file` or, as several files, into `folder`; without
-    both it is printed.
+    `options_without_value` are the options whose required value is missing. `value_by_option` maps the name of each
+    option, such as `--top`, to its value. If an option was repeated, the last value is kept; an option that takes no
+    value is mapped to None. `help_or_version` is the text that `--help` or `--version` prints instead of running the
+    command, or empty. `format` is the format of the result. The result is written to `file` or, as several files, into
+    `folder`. If neither is set, it is printed.
     """
 
     def __init__(self, typed: Sequence[str], defaults: Mapping[str, str | None] = MappingProxyType({})) -> None:
@@ -471,8 +470,8 @@ class Command(click.Command):
     ) -> None:
         """Make a command with its own options, to which the options for output, help and versions are added.
 
-        `parameters` are the words that it takes, `body` is the function that does its work, and `properties` holds all
-        else, such as the formats of its result.
+        `parameters` are the words that it takes, `body` is the function that does its work, and `properties` holds
+        everything else, such as the formats of its result.
         """
         self.body = body
         self.properties = properties
@@ -485,7 +484,7 @@ class Command(click.Command):
     def _summary(self) -> str:
         """Return the first line of the help: the summary in the command's properties or in the table of commands.
 
-        It is empty if both lack one.
+        It is empty if neither has a summary.
         """
         if self.properties.summary or self.command_entry is None:
             return self.properties.summary
@@ -597,9 +596,9 @@ class Command(click.Command):
     # ---- Reading what was typed
 
     def parse(self, typed: Sequence[str]) -> CommandLine:
-        """Return the parsed command line. Raises UsageError for a wrong one.
+        """Return the parsed command line. Raises UsageError if it is wrong.
 
-        Options without their value are reported last, as the reference programs do: after unknown options.
+        As in the reference programs, options whose value is missing are reported last, after unknown options.
         """
         line = self._read_words(typed)
         if line.help_or_version:
@@ -639,7 +638,7 @@ class Command(click.Command):
         refuse an option after a file.
         """
         if command_line.positional_words and self.follows_reference:
-            # To the reference, this word and all words after it are files as well.
+            # For the reference program, this word and all words after it are files as well.
             word_count = len(command_line.positional_words) + 1 + len(rest)
             raise self._error_for_late_option(word, word_count)
         option = self._option_named_by(word, command_line.typed)
@@ -662,7 +661,7 @@ class Command(click.Command):
     def _option_named_by(self, word: str, typed: Sequence[str]) -> Option:
         """Return the option that a word such as `--gold` or `--gold=FILE` names.
 
-        Raises UsageError for an unknown option, and for a value of an option that takes none.
+        Raises UsageError for an unknown option, or if a value is given to an option that does not take one.
         """
         name, equals, _ = word.partition("=")
         option = self.option_by_spelling.get(name)
@@ -678,8 +677,8 @@ class Command(click.Command):
     def _has_value(self, option: Option, word: str, rest: deque[str]) -> bool:
         """Return whether an option has all that it needs: its value was typed, or it needs no value.
 
-        `word` is the option as typed, and `rest` are the words after it. The value stands after `=` in `word`, or it
-        is the first word of `rest`.
+        `word` is the option as typed, and `rest` are the words after it. The value comes after `=` in `word`, or it is
+        the first word of `rest`.
         """
         # A value in brackets may be left out, as in `--json [FILE.json]`.
         needs_no_value = option.value_name is None or option.value_name.startswith("[")
@@ -687,7 +686,7 @@ class Command(click.Command):
             return True
         if not rest:
             return False
-        # The reference programs take any next word for the value, even the name of an option.
+        # The reference programs take the next word as the value, even if it is the name of an option.
         name_of_next_word = rest[0].partition("=")[0]
         return self.follows_reference or name_of_next_word not in self.option_by_spelling
 
@@ -732,8 +731,8 @@ class Command(click.Command):
     def _error_without_value(self, option: Option) -> Misuse:
         """Return the error for an option that was typed without its value.
 
-        The text for standard output is the reference's, which complains about the first required word instead. For
-        commands of our own this text is not printed.
+        The text for standard output is that of the reference program, which complains about the first required word
+        instead. This text is printed only by commands that follow a reference program.
         """
         required_words = []
         if self.follows_reference:
@@ -781,7 +780,7 @@ class Command(click.Command):
     def _check_words(self, command_line: CommandLine) -> None:
         """Raise UsageError if -o or a required word is missing, or if there are too many words.
 
-        For words it is a Misuse, the kind of UsageError with the message of the reference program.
+        For words, the error is a Misuse, the kind of UsageError that has the message of the reference program.
         """
         if self.properties.needs_output and "--output" not in command_line:
             raise UsageError(f"-o PATH must be given, such as: {self.full_name} {self.properties.example}")
@@ -819,7 +818,7 @@ class Command(click.Command):
             f"Could not open {word}: No such file or directory; options come before the files (a file that is called "
             f"like this is written ./{word})"
         )
-        # If the program takes so many words, it only fails to open the file. If not, it refuses them with its help.
+        # If the program accepts this many words, it only fails to open the file. Otherwise, it prints its help.
         if word_count <= self._largest_word_count():
             return UsageError(our_message)
         return Misuse(our_message, reference_message="ERROR: Too many arguments")
@@ -855,13 +854,13 @@ class Command(click.Command):
     def _run_and_write(self, command_line: CommandLine) -> int:
         """Run the command, and print its result or write it to the file of -o. Return the exit status.
 
-        Raises UsageError for a format that the command does not have and for a file that it may not write.
+        Raises UsageError for a format that the command does not have, or for a file that must not be written.
         """
         if self.properties.formats:
             self._choose_output(command_line)
         if command_line.file is not None:
             return self._run_into_file(command_line, command_line.file)
-        with outputs_together():  # all files of the command appear at its end, or none
+        with outputs_together():  # either all files of the command appear at its end or none
             return self._run_body(command_line)
 
     def _run_into_file(self, command_line: CommandLine, file: PlannedOutput) -> int:
@@ -913,8 +912,8 @@ class Command(click.Command):
     def _choose_folder(self, command_line: CommandLine, path: str) -> None:
         """Set the folder of the command line to `path`.
 
-        The format stays if the command can print it (`formats`); else it becomes the command's default format. Raises
-        UsageError if the path looks like a file.
+        The format is kept if the command can print it (`formats`). Otherwise, it becomes the command's default format.
+        Raises UsageError if the path looks like a file.
         """
         if not self._always_writes_folder():
             self._refuse_unknown_ending(path)
@@ -933,31 +932,32 @@ class Command(click.Command):
     def _format_of(self, command_line: CommandLine, path: str | None) -> str:
         """Return the format of the result, such as `json`.
 
-        It is the format that --format or --json names. Without them, the ending of `path`, the value of -o, decides;
-        if that names no format, the result is the default. Raises UsageError for a format that the command does not
-        have, and for `-o` with the ending of an image that cs-score does not write, such as `chart.pdf`.
+        It is the format that --format or --json names. Without these options, the format follows from the ending of
+        `path` (the value of -o). If the ending does not name a format either, the default format is returned. Raises
+        UsageError for a format that the command does not have, and for `-o` with the ending of an image that cs-score
+        does not write, such as `chart.pdf`.
         """
         default = self._default_format(path)
         format_ = self._requested_format(command_line, path) or default
         if format_ not in self.properties.formats and format_ != default:
             self._refuse_format(format_, path)
-        # `-o chart.pdf` has an unknown ending, so that the format is the default, but PDF was meant.
+        # `-o chart.pdf` has an unknown ending, so the default format would be used although PDF was meant.
         if path is not None and "--format" not in command_line:
             ending = ending_of(path).removeprefix(".")
             self._refuse_pdf_or_png(ending, path)
         return format_
 
     def _default_format(self, path: str | None) -> str:
-        """Return the format of the result if the user names none; with -o `path` it may be the format of a folder."""
+        """Return the format to use if the user does not name one. With -o `path`, it may be the format of a folder."""
         # A command that always writes a folder uses its format for what it prints.
         if path is not None and self.properties.folder_format and not self._always_writes_folder():
             return self.properties.folder_format
         return self.properties.formats[0]  # the first format of a command is its default
 
     def _requested_format(self, command_line: CommandLine, path: str | None) -> str | None:
-        """Return the format that --format or --json names, or else the ending of `path`; None if the user names none.
+        """Return the format named by --format or --json, or else by the ending of `path`, or None if none is named.
 
-        The ending does not matter if -o names a folder in every format.
+        The ending is ignored if -o names a folder in every format.
         """
         format_ = command_line.get("--format")
         if format_:
@@ -971,7 +971,7 @@ class Command(click.Command):
     def _refuse_unknown_ending(self, path: str) -> None:
         """Raise UsageError if the name of a new folder has an ending, such as `.csv`: probably a file was meant.
 
-        Endings that name a format do not come here: `_requested_format` has chosen that format, which is no folder.
+        Endings that name a format are not checked here: `_requested_format` has already chosen that format.
         """
         ending = ending_of(path)
         if not re.fullmatch(r"\.[a-z]{2,5}", ending) or os.path.isdir(path):
@@ -1029,7 +1029,7 @@ class Command(click.Command):
     def _first_line_of_help(self) -> str:
         """Return the first line of the help, the summary of the command: `Score one or more TAC Cold Start runs.`
 
-        Commands that follow a reference program have the form of its help: `NAME:  SUMMARY`.
+        For commands that follow a reference program, it has the form of that program's help: `NAME:  SUMMARY`.
         """
         if self.follows_reference:
             return f"{self.full_name}:  {self.help}"
@@ -1054,7 +1054,7 @@ class Command(click.Command):
         return " ".join(labels)
 
     def all_sections(self) -> Iterator[Section]:
-        """Yield the sections of the help: switches of the reference, our own options, arguments, further sections."""
+        """Yield the sections of the help: reference switches, other options, arguments, and further sections."""
         switches = sorted(option.get_help_record() for option in self.options if option.is_reference_switch)
         if switches:
             yield "Switches", switches
@@ -1129,7 +1129,7 @@ def _own_version(command: Command, typed: Sequence[str]) -> str:
 def _line_on_followed_version(command: Command, typed: Sequence[str]) -> str:
     """Return the line that `-version` prints: the version of the reference program that the command follows.
 
-    It is the last value of --follow, if that was typed.
+    If --follow was typed, this version is its last value.
     """
     version = None
     if command.command_entry is not None:
@@ -1205,7 +1205,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
     """
     option_names = {option.long_name for option in command.options}
     our_name = OUR_NAME_BY_OTHER_NAME.get(name)
-    # Measures are chosen in many commands, also in those that have nothing in common with an evaluator.
+    # Measures can be chosen in many commands, even in those that have nothing in common with an evaluator.
     if our_name == "--measure" and our_name in option_names:
         return f"{name} is called {our_name} here"
     # Official evaluators take a gold file: a command without --gold does not do their work.
@@ -1219,7 +1219,7 @@ def _advice_on_evaluators_option(command: Command, name: str, typed: Sequence[st
 
 
 def _advice_on_unit_option(command: Command, name: str) -> str:
-    """Return advice on how to choose one unit if `name` is what other programs call --unit; else an empty text."""
+    """Return advice on how to choose one unit if `name` is what other programs call --unit, or else an empty text."""
     if name not in UNIT_OPTIONS:
         return ""
     # The advice for a misspelled option of this command, such as `--items` for `--item`, is better.
@@ -1296,8 +1296,8 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
             tasks_with_option.append(other_task)
     if not tasks_with_option:
         return ""
-    # All tasks but Cold Start are evidence tasks. For a command of Cold Start their kind is named; the example names
-    # one.
+    # All tasks except Cold Start are evidence tasks. For a Cold Start command, the advice says "evidence tasks", and
+    # the example names one of them.
     tasks = "evidence tasks" if task == COLD_START else ", ".join(tasks_with_option)
     example_task = tasks_with_option[0]
     return f"{name} is an option of {tasks}: cs-score {verb} {example_task} {name} ..."
@@ -1306,8 +1306,8 @@ def _advice_on_tasks_with_option(command: Command, name: str) -> str:
 def _advice_on_other_command(command: Command, name: str) -> str:
     """Return advice that names up to three other commands with an option of this or a similar name.
 
-    The text is empty if no other command has such an option, and if the command itself has one: then a misspelling of
-    that option is more likely.
+    The text is empty if no other command has a similar option. It is also empty if the command itself has one, because
+    a misspelling of that option is then more likely.
     """
     if name in command.option_by_spelling or did_you_mean(name, command.option_by_spelling):
         return ""
@@ -1371,16 +1371,16 @@ def command(
 ) -> Callable[[Body], Callable[[str], Command]]:
     """Return a decorator, to be used as `@command("version", ())`, which turns a function into a maker of a command.
 
-    The decorated function does the work of the command: it gets the command line. The name in the module then stands
-    for a function that makes the command; only `load_command` calls it. So a command is made when it is needed.
-    `command_class` is the class of the command, and `properties` are the fields of its record of properties.
+    The decorated function does the work of the command and receives the command line. The decorator replaces it with a
+    function that makes the command and is called only by `load_command`. In this way, a command is made only when it is
+    needed. `command_class` is the class of the command, and `properties` are the fields of its record of properties.
     """
 
     def decorate(body: Body) -> Callable[[str], Command]:
         """Return a function that makes the command; the command calls `body` to do its work."""
 
         def make_command(task: str) -> Command:
-            """Return the command. The task makes no difference: only commands of verbs differ from task to task."""
+            """Return the command. The task does not matter, because only the commands of verbs differ between tasks."""
             return command_class(name, options, *parameters, body=body, properties=CommandProperties(**properties))
 
         return make_command
@@ -1422,8 +1422,8 @@ def _commands_in_own_folders() -> dict[str, CommandEntry]:
 def _names_in_order(entry_by_name: Mapping[str, CommandEntry]) -> list[str]:
     """Return the names of commands in the order of help.
 
-    It is the order of the entries, but an entry may name another command, which it follows in the help
-    (`listed_after`). If that other command is not installed, the entry comes last.
+    This is the order of the entries, unless an entry names another command after which it is listed (`listed_after`).
+    If that other command is not installed, the entry comes last.
     """
     names = [name for name, entry in entry_by_name.items() if not entry.listed_after]
     for name, entry in entry_by_name.items():

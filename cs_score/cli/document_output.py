@@ -54,7 +54,7 @@ def remove_earlier_tables(command_line: CommandLine, view: DocumentView) -> None
 def _check_folder(path: str) -> None:
     """Raise UsageError if there is a file at the path, and OutputError if it is a link that does not lead to a folder.
 
-    A path that does not exist is right, because the folder will be made.
+    A path that does not exist is accepted, because the folder will be made.
     """
     if os.path.isdir(path):
         return
@@ -93,7 +93,7 @@ def _print_for_people(view: DocumentView, document: Any, most_rows: int | None) 
 def _print_in_format(format_: str, view: DocumentView, document: Any, row_limit: int | None) -> None:
     """Print a document as `json`, `tsv`, `markdown` or `latex`.
 
-    `row_limit` is the largest number of rows of a table, None for all.
+    `row_limit` is the largest number of rows of a table, or None for all rows.
     """
     if format_ == "json":
         pieces = json_text(shortened(document, row_limit))
@@ -142,9 +142,9 @@ def _print_one_table(view: DocumentView, document: Any, row_limit: int | None) -
 
 
 def _print_markup(view: DocumentView, document: Any, markup: _Markup, row_limit: int | None) -> None:
-    """Print the tables of a document that are for people, as Markdown or LaTeX, each below its title.
+    """Print the tables of a document that are meant for people, as Markdown or LaTeX, each with its title above it.
 
-    `row_limit` is the largest number of rows of a table, None for all.
+    `row_limit` is the largest number of rows of a table, or None for all rows.
     """
     texts = _lines_on_answered_units(document, markup)
     for table in view.tables(document):
@@ -156,7 +156,7 @@ def _print_markup(view: DocumentView, document: Any, markup: _Markup, row_limit:
 def _titled_table(table: Table, markup: _Markup, row_limit: int | None) -> str:
     """Return a title and below it a table, as text in Markdown or LaTeX.
 
-    The table has at most `row_limit` rows, all rows if it is None.
+    The table has at most `row_limit` rows, or all rows if `row_limit` is None.
     """
     title = markup.escape(table.title.removesuffix(":"))
     lines = [markup.title_form.format(title), ""]
@@ -165,7 +165,7 @@ def _titled_table(table: Table, markup: _Markup, row_limit: int | None) -> str:
 
 
 def _lines_on_answered_units(document: Any, markup: _Markup) -> list[str]:
-    """Return lines that say on how many units a score is based, if only the units with an answer were scored.
+    """Return lines that say how many units a score is based on, if only the answered units were scored.
 
     For example `er_f1: scored on 100 of 7,405 questions, those it answers`. The document of a difference may have a
     line for each of its sides, A and B. There is no line if all units were scored.

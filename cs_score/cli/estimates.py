@@ -19,8 +19,8 @@ def estimate_from_sample(task: str, command_line: CommandLine, *, most_systems: 
     """Print estimates of the scores that systems would have if the whole pool were assessed. Return the exit status.
 
     The file of --inclusion says with what probability each answer was drawn into the sample. `most_systems` is the
-    largest number of prediction files that the command line may name, or None if there is no limit. For Cold Start
-    there is none, whatever `most_systems` says. Raises UsageError or InputError.
+    largest number of prediction files that the command line may name, or None if there is no limit. For Cold Start,
+    there is no limit and `most_systems` is ignored. Raises UsageError or InputError.
     """
     if command_line.folder is not None:
         raise UsageError("--inclusion gives one document: -o FILE.json, .tsv or .txt")

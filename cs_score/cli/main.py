@@ -195,7 +195,7 @@ def _command_of_first_word(word: str) -> click.Command:
 def _group_of_family(family: str) -> Tree:
     """Return the group of the commands whose names begin with the same word, such as `bundle codabench`.
 
-    Its default command, for a call without second word, is the first member.
+    If a call has no second word, the first member is the default command.
     """
     members = SECOND_WORDS_BY_FIRST[family]
 
@@ -207,7 +207,7 @@ def _group_of_family(family: str) -> Tree:
 
 
 def _command_or_group(verb: str) -> click.Command:
-    """Return the command of this name; for a verb with several tasks, such as `compare`, the group of its commands."""
+    """Return the command of this name or, for a verb with several tasks (`compare`), the group of its commands."""
     if not COMMANDS[verb].is_split_by_task:
         return load_command(verb)
 
@@ -230,9 +230,9 @@ def _second_words(verb: str) -> list[str]:
 def find_command(words: Sequence[str]) -> tuple[Command, list[str]]:
     """Return the command that the first words name, and the words after its name.
 
-    For `analyze scifact --top 3` they are the command `analyze scifact` and `["--top", "3"]`. If the first word is a
-    task, the command is `score` for this task. If it names neither command nor task, the bare command is returned with
-    all words. Raises UsageError if the first word seems to be a mistyped name, and if it is only the beginning of a
+    For `analyze scifact --top 3`, the result is the command `analyze scifact` and `["--top", "3"]`. If the first word
+    is a task, the command is `score` for this task. If it names neither command nor task, the bare command is returned
+    with all words. Raises UsageError if the first word seems to be a mistyped name, or if it is only the beginning of a
     name, such as `bundle`.
     """
     for word_count in (2, 1):  # a name of two words, such as `compare table`, comes before the name of its first word
@@ -255,7 +255,7 @@ def _refuse_incomplete_name(word: str) -> None:
 
 
 def _command_for_task(name: str, words: list[str]) -> tuple[Command, list[str]]:
-    """Return the command of a name for the task that the first of `words` names, and the words after the task.
+    """Return the command `name` for the task that the first of `words` names, and the words after the task.
 
     Without a task, or if the command has no tasks, all words are returned. Raises UsageError if the first word seems to
     be a mistyped task.
@@ -313,7 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return report_interruption()
     except (SyntaxError, MemoryError):
-        # Memory ran out. Without memory, Python's parser reports a SyntaxError in modules that have none.
+        # Memory ran out. In this case, Python's parser reports a SyntaxError even in correct modules.
         pass
     # The line is printed here, because an `except` clause keeps the memory of the traceback until its end.
     return _print_error_line(_NO_MEMORY, call.failure_status)
@@ -346,7 +346,7 @@ class _ProgramCall:
 
     @property
     def failure_status(self) -> int:
-        """The exit status of a failure, which depends on the command; 255 if the command is not known."""
+        """The exit status of a failure. It depends on the command, and is 255 if the command is not known."""
         if self.command is None:
             return Status.REFERENCE_FAILURE
         return self.command.failure_status
@@ -354,7 +354,7 @@ class _ProgramCall:
     def report_error(self, error: CsScoreError | OSError | ImportError) -> int:
         """Report an error that ended the call, as a line on standard error. Return the exit status.
 
-        Wrong usage on which reference programs print their help (`Misuse`) is reported as they do.
+        Wrong usage for which the reference programs print their help (`Misuse`) is reported in the same way.
         """
         if isinstance(error, Misuse) and self.command is not None:
             return _report_wrong_usage(self.command, error, has_words=bool(self.words))
@@ -376,9 +376,9 @@ def _run_and_flush(command: Command, words: Sequence[str]) -> int:
 def _report_wrong_usage(command: Command, error: Misuse, *, has_words: bool) -> int:
     """Report wrong usage of a command with a line on standard error. Return the exit status.
 
-    A command that follows a reference program first prints the message of that program and its help on standard
-    output. The exit status says failure if standard output is closed. `has_words` is false for the call of
-    cs-score without any word, which prints the first page of help.
+    A command that follows a reference program first prints the message of that program and its help on standard output.
+    The exit status says failure if standard output is closed. `has_words` is false if cs-score was called without any
+    words; in that case, the first page of help is printed.
     """
     if command.follows_reference:
         help_text = command.help_text() if has_words else first_page()
@@ -404,7 +404,7 @@ def _message_about(error: CsScoreError | OSError | ImportError) -> str:
         return str(error)
     if isinstance(error, BrokenPipeError):
         return "standard output was closed before everything was written"
-    # An import may also fail for a reason of the system, such as a removed working folder: then this message is empty.
+    # This message is empty if the import failed for another reason, such as a removed working folder.
     message = _message_about_import(error) if isinstance(error, ImportError) else ""
     return message or _message_about_system(error)
 
@@ -424,7 +424,7 @@ def _message_about_system(error: OSError | ImportError) -> str:
 def _message_of_cause(error: OSError | ImportError) -> str:
     """Return the message of an error, or of the import error during whose handling it was raised.
 
-    Some packages catch an import error and raise another one with general advice. The reason is in the original one.
+    Some packages catch an import error and raise another error with general advice. The original error has the reason.
     """
     if isinstance(error.__context__, ImportError):
         return _message_about(error.__context__)
@@ -432,7 +432,7 @@ def _message_of_cause(error: OSError | ImportError) -> str:
 
 
 def _message_about_import(error: ImportError) -> str:
-    """Return a message about a part that is not installed, or a library that does not fit into memory; else empty."""
+    """Return a message about a missing part or a library that does not fit into memory, or an empty text."""
     message = missing_part_message(error)  # empty if the part is installed
     if not message and "failed to map segment" in str(error):
         return _NO_MEMORY

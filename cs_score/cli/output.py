@@ -137,10 +137,10 @@ class Destination(Record):
         return self.stream is None
 
     def planned(self, option: str, existing: Existing) -> tuple[PlannedOutput, ...]:
-        """Return a description of the file, so that it is checked before the work begins; empty for a stream.
+        """Return a description of the file, so that it can be checked before the work begins; empty for a stream.
 
-        `option` is the option that names the file. `existing` says what happens to a file that is already there. A
-        destination that is the prefix of several files is not asked: its caller knows the files.
+        `option` is the option that names the file. `existing` says what happens to a file that is already there. This
+        is not called for a destination that is the prefix of several files, because its caller knows the files.
         """
         if not self.is_file:
             return ()
@@ -211,7 +211,7 @@ def _standard_stream(name: str | None) -> TextIO | None:
 def _write_and_flush(stream: TextIO, blocks: Iterable[bytes]) -> None:
     """Write bytes to a standard stream after the text that is in its buffer, and flush it.
 
-    Raises OSError if this fails. Whatever is written to the stream later is then discarded.
+    Raises OSError if this fails. Anything that is written to the stream afterwards is then discarded.
     """
     try:
         stream.flush()
@@ -264,7 +264,7 @@ def print_text(text: str, add_colours: Callable[[str], str] | None = None) -> No
     """Print a text on standard output, with one line feed at its end. Raises OutputError if writing fails.
 
     Control characters, and characters that the encoding of standard output lacks, are written as escapes. If standard
-    output is a terminal with colours, `add_colours` is called for the text, and what it returns is printed.
+    output is a terminal with colours, the text is first passed to `add_colours`, and the result is printed.
     """
     text = terminal_safe(text.removesuffix("\n"))
     if add_colours is not None and can_show_colours(sys.stdout):
@@ -360,7 +360,7 @@ def with_clock(activity: str) -> Iterator[None]:
 
 
 def _show_clock(activity: str, is_done: threading.Event) -> None:
-    """Show every second how long an activity has taken, until `is_done` is set, but not in place of a percentage."""
+    """Show every second how long an activity has taken, until `is_done` is set, unless a percentage is shown."""
     start = time.monotonic()
     pause: float = SECONDS_BEFORE_PROGRESS  # before the first line; each further one is shown a second later
     while not is_done.wait(pause):

@@ -50,10 +50,11 @@ def gold_and_predictions(command_line: CommandLine) -> tuple[str, list[str]]:
 def find_gold_and_predictions(
     mode: Mode, command_line: CommandLine, *, is_single_file: bool
 ) -> tuple[str | None, list[str]]:
-    """Return the gold file, None if the task needs none and none is named, and the files of predictions.
+    """Return the gold file and the files of predictions. The gold file may be None if the task does not need one.
 
-    `is_single_file` says whether the command scores a single file of predictions. If it does, the task needs no gold
-    and the command line has two files, the first is gold. Raises UsageError if a task needs gold and there is none.
+    `is_single_file` says whether the command scores a single file of predictions. If so, and if the task does not need
+    gold but the command line has two files, the first file is gold. Raises UsageError if the task needs gold and none
+    is named.
     """
     if mode.needs_gold:
         return gold_and_predictions(command_line)
@@ -143,7 +144,7 @@ class Predictions:
         if self._is_pair and len(self.files) != 2:
             raise UsageError(f"name two files of predictions, A and B, not {len(self.files)}")
         if len(self.files) < self._fewest_systems:
-            # The gold file is named as well: its place may have been taken by a file of predictions.
+            # The gold file is named as well, because a file of predictions may have been given in its place.
             files = f"--gold {self.gold} {' '.join(self.files)}".rstrip()
             raise UsageError(f"a comparison needs the predictions of at least two systems: there is {files}")
 
@@ -171,8 +172,8 @@ class Predictions:
     def _score_file(self, file: str, arguments: Mapping[str, Any]) -> dict[str, ScoredPredictions]:
         """Score each system in a file of predictions, print new notices, and return the results by system.
 
-        A system is called after its run; if the file has only one, its name may be empty. `arguments` are the values of
-        the task's options by field, such as `{"policy": "sf"}`.
+        A system is named after its run. If the file has only one system, its name may be empty. `arguments` are the
+        values of the task's options by field, such as `{"policy": "sf"}`.
         """
         arguments = dict(arguments)
         if self.mode.takes_long:

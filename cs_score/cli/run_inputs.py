@@ -101,7 +101,8 @@ class Runs(Scoring):
     def __init__(self, command_line: CommandLine) -> None:
         """Divide the words of a command line into query files and other files.
 
-        Query files are recognised by the ending `.xml`, the other files later by their content, as runs or assessments.
+        Query files are recognised by the ending `.xml`. The other files are recognised later, by their content, as runs
+        or assessments.
         """
         super().__init__(command_line)
         self.query_files: list[str] = []
@@ -119,7 +120,7 @@ class Runs(Scoring):
     def options_without_run_ids(self) -> Options:
         """The options for scoring each run separately: the options of the command line without -runids.
 
-        That option has chosen runs when the runs in the files are found, before they are scored.
+        The option -runids has already been applied when the runs in the files are found, before they are scored.
         """
         return replace(self.options, runids=None)
 
@@ -153,9 +154,9 @@ class Runs(Scoring):
     def find_runs_and_assessments(self) -> RunsAndAssessments:
         """Return the runs and the files of assessments that the command line names.
 
-        If --run or -runids is given, only the runs with the ids of the option are returned. A knowledge
-        base counts as a run. The content of standard input is kept, so that it can be read again when it is loaded.
-        Raises UsageError if there are no queries, no assessments or no runs, or no run with an id that was chosen.
+        If --run or -runids is given, only the runs with the ids of the option are returned. A knowledge base counts as
+        a run. The content of standard input is kept, so that it can be read again when it is loaded. Raises UsageError
+        if there are no queries, no assessments or no runs, or if no run has one of the chosen ids.
         """
         # Files are read twice: to recognise them and to load them.
         self.run_and_pool_files = [rereadable(file) for file in self.run_and_pool_files]
@@ -174,9 +175,9 @@ class Runs(Scoring):
             raise UsageError(self._message_without_queries())
 
     def _chosen_runs(self, files_of_runs: Sequence[Input]) -> list[OneRun]:
-        """Return the runs in some files; only those with the ids that --run or -runids choose, if one of them is given.
+        """Return the runs in some files. If --run or -runids is given, only the chosen runs are returned.
 
-        Raises UsageError if there is no run with an id that was chosen.
+        Raises UsageError if no run has one of the chosen ids.
         """
         chosen_ids = self.command_line.texts("--run") or self.run_ids  # None or empty: all runs
         return runs_of(files_of_runs, self.knowledge_bases, chosen_ids or None)
@@ -191,7 +192,7 @@ class Runs(Scoring):
         return f"no {kind} among the files: there is {names or 'no file beside the queries'}; {remedy}"
 
     def _message_without_queries(self) -> str:
-        """Return the message that there is no query file.
+        """Return the message which says that there is no query file.
 
         If a query file is the value of -queries, which takes a list of ids, the message says what to write instead.
         """
@@ -247,9 +248,9 @@ class Runs(Scoring):
     ) -> Run:
         """Load one run, to be scored separately from the others. Raises InputError if a file is wrong.
 
-        `pool` are the files of assessments, which are loaded before the run; callers leave them out if `gold` has the
-        assessments already. A knowledge base is first validated and resolved into a run. Problems are added to
-        `problems`; if that is None, they are added to a copy of the log of `gold`.
+        `pool` are the files of assessments, which are loaded before the run; callers omit them if `gold` already has
+        the assessments. A knowledge base is first validated and resolved into a run. Problems are added to `problems`;
+        if that is None, they are added to a copy of the log of `gold`.
         """
         gold = run.restrict_gold(gold)  # lines of other runs in the same file are not loaded
         files = [*pool, run.file]
@@ -288,8 +289,8 @@ class Runs(Scoring):
     def score_as_far_as_possible(self) -> AnalysedRun:
         """Load and score the only run, and print remarks on it.
 
-        If an error stops the scoring, the result has the scores of those queries that can be scored; if an error stops
-        the loading, it has no scores.
+        If an error stops the scoring, the result contains the scores of the queries that can be scored. If an error
+        stops the loading, it contains no scores.
 
         Raises InputError if nothing could be loaded, UsageError if there are several runs.
         """
@@ -413,8 +414,8 @@ class Runs(Scoring):
     def _options_of_b(self, changes: ChangesOfB) -> tuple[Options, list[str]]:
         """Return the options for scoring side B, and the names of all its changes: `["policy sf", "pool second.tab"]`.
 
-        The options differ from the command line in the edition or policy. Another pool changes no option: the
-        caller reads it in the place of the first one. Raises UsageError for an unknown edition or policy.
+        The options differ from the command line in the edition or policy. A different pool does not change any option:
+        the caller reads it instead of the first pool. Raises UsageError for an unknown edition or policy.
         """
         inputs_of_b = self  # the command line as side B reads it
         names_of_changes = []
@@ -468,7 +469,7 @@ def _joined_parts(runs_and_assessments: RunsAndAssessments) -> SingleRun:
 
 
 def _refuse_single_run(runs: Sequence[OneRun]) -> None:
-    """Raise UsageError if there is only one run, which can be compared with nothing. There is at least one."""
+    """Raise UsageError if there is only one run, so that there is nothing to compare. There is at least one run."""
     if len(runs) == 1:
         raise UsageError(
             f"a comparison needs at least two runs; there is {_description(runs[0])} among the files; see cs-score "
@@ -529,7 +530,7 @@ def _warn_about_run(run: Run, file_name: str | None = None) -> None:
 
 
 def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
-    """Print how the policy in force counts duplicates, and which policy counts them differently.
+    """Print how the current policy counts duplicates, and which policy counts them differently.
 
     Nothing is printed if there are no duplicates, or if the command line names a policy.
     """
@@ -537,7 +538,7 @@ def remark_on_duplicates(scoring: Scoring, duplicates: int) -> None:
     if duplicates == 0 or names_policy:
         return
     noun = "duplicate" if duplicates == 1 else "duplicates"
-    # No policy is named, so that the edition's own policy is in force.
+    # No policy is named, so the edition's own policy applies.
     if "DUPLICATE" in scoring.edition.ignore:
         remark(f"{duplicates} {noun} ignored (policy kb); --policy sf counts them as wrong")
     else:
@@ -550,7 +551,7 @@ def load_with_preparation(
     """Load assessments and runs, after resolving knowledge bases into runs and, with --validate, validating all runs.
 
     `knowledge_bases` are the knowledge bases among the `files`; without any, this function is called only for
-    --validate. A remark on standard error says for each run how it was prepared. Raises InputError if a knowledge base
+    --validate. For each run, a remark on standard error says how it was prepared. Raises InputError if a knowledge base
     or a run has errors.
     """
     settings = _preparation_settings(gold, problems)
@@ -583,7 +584,7 @@ def _report_prepared_run(problems: ProblemLog, run: PreparedRun) -> None:
     InputError for a run with errors, which must not be scored.
     """
     print_unless_quiet(report_for_stderr(run.problems, is_for_people=is_terminal("stderr")))
-    # The run has a log of its own, because its problems were found in files that are not the ones to be scored.
+    # The run has its own log, because its problems were found in files other than those that are scored.
     if isinstance(problems, RecordingLog) and isinstance(run.problems, RecordingLog):
         problems.also_report(run.problems)
     run.raise_for_errors()

@@ -137,7 +137,7 @@ class Scoring:
             )
 
     def _measure_of_rankings(self) -> str | None:
-        """Return the first value of --measure or --min with an average precision, such as `SF-AP`; None if none has."""
+        """Return the first value of --measure or --min that has an average precision, such as `SF-AP`, or None."""
         for option in ("--measure", "--min"):
             for text in self.command_line.texts(option):  # such as `SF-AP` or, for --min, `SF-AP=0.3`
                 if re.search(r"-AP\b", text):
@@ -179,8 +179,8 @@ class Scoring:
     def _read_own_policy(self, text: str) -> NamedPolicy:
         """Return the policy of a text such as `right=CORRECT,justifications=1:3`.
 
-        It may have a name: `strict:right=CORRECT`. Sides that are left out have the categories of the edition, and
-        limits that are left out are the default limits. Raises UsageError for a text that is no policy.
+        The policy may have a name: `strict:right=CORRECT`. If a side is left out, the categories of the edition are
+        used; if limits are left out, the default limits are used. Raises UsageError if the text is not a valid policy.
         """
         before_first_part, _, _ = text.partition("=")
         if ":" not in before_first_part:

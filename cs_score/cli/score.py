@@ -61,7 +61,7 @@ SCORE_VERB: Final = Verb(
 def score(task: str, command_line: CommandLine) -> int:
     """Score runs or predictions, print the scores, and write the files of the options. Return the exit status.
 
-    The status is a number that also holds the results: freeing them would delay the end of the process. Raises
+    The status is a number that also holds the results, because freeing them would delay the end of the process. Raises
     CsScoreError if nothing can be scored.
     """
     if "--inclusion" in command_line:

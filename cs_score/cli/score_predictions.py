@@ -72,7 +72,7 @@ class PredictionsScored(Record):
         With `--format text`, one measure and one system, the text is only the number, such as `0.2841`.
         """
         if command_line.format == "json":
-            # Only a file has the statistics of units: they are many, and `cs_score.load` needs them.
+            # The statistics of units are written only to files: there are many of them, and `cs_score.load` needs them.
             return self._json_text(with_units=command_line.file is not None)
         if len(self.results) == 1:
             return self._text_of_only_system(command_line)
@@ -141,9 +141,9 @@ def score_predictions(task: str, command_line: CommandLine) -> PredictionsScored
 def _plan_of_outputs(inputs: Predictions, command_line: CommandLine) -> OutputPlan:
     """Return the checked plan of the files of -o, --per-item and --per-unit.
 
-    The file of --per-item has the task's own statistics of each unit, and the file of --per-unit has numerators and
-    denominators by each measure, in one form for all tasks. Raises UsageError or OutputError if a file may not be
-    written.
+    The file of --per-item has the task's own statistics of each unit. The file of --per-unit has the numerators and
+    denominators of each measure, in the same format for all tasks. Raises UsageError or OutputError if a file may not
+    be written.
     """
     planned_outputs = [] if command_line.file is None else [command_line.file]
     item_file = command_line.get("--per-item")
@@ -173,7 +173,7 @@ def _chosen_measures(result: ScoredPredictions, command_line: CommandLine) -> Se
 
 
 def _merge_tables(text_by_run: Mapping[str, str]) -> str:
-    """Return the TSV tables of several runs as one table, with a further first column for the run.
+    """Return the TSV tables of several runs as one table, with an additional first column for the run.
 
     The tables, which are given by the name of the run, all have the same header.
     """

@@ -84,7 +84,7 @@ class RunsScored(Record):
         return documents.WRITERS[command_line.format](document)
 
     def _document_of_chosen_measures(self, command_line: CommandLine) -> RunScoresDocument:
-        """Return the scores by the measures of --measure; with --all by all measures."""
+        """Return the scores by the measures of --measure, or by all measures with --all."""
         patterns = ("*",) if "--all" in command_line else read_measures(command_line)  # `*` chooses all measures
         document_with_all = documents.document_of(self.result, self.intervals, parts=())  # without details of the runs
         document = documents.choose_measures(document_with_all, patterns)
@@ -117,7 +117,7 @@ def score_runs(command_line: CommandLine) -> Iterator[RunsScored]:
             yield scored  # the block prints and writes the scores
             result = scored.result  # reached only if neither scoring nor the block failed
     except CsScoreError as error:
-        if isinstance(error, ScoringStopped):  # has the warnings of a result in the making
+        if isinstance(error, ScoringStopped):  # has the warnings of a partial result
             warn(*error.partial_result.remarks)
         _print_problems(problems)
         call.write_problems(problems, error)
@@ -154,7 +154,7 @@ def _refuse_layout_without_tables(command_line: CommandLine) -> None:
 
 
 def _only_measure(document: RunScoresDocument) -> str | None:
-    """Return the measure of a document with a single score, of one run by one measure; otherwise None."""
+    """Return the measure of a document with a single score (one run, one measure), or None for any other document."""
     chosen_measures = document.measures or ()
     headline_measure = document.measure  # the only one that was chosen, or else the usual one
     has_single_score = len(chosen_measures) == 1 and len(document.runs) == 1
@@ -170,7 +170,7 @@ def _score_separately(call: Call, problems: ProblemLog) -> Iterator[RunsScored]:
     """
     call.check_inputs()
     runs_and_assessments = call.find_runs_and_assessments()
-    call.plan.remove_earlier_files()  # nobody shall take them for results of this call
+    call.plan.remove_earlier_files()  # so that nobody takes them for results of this call
     gold = _open_gold(call, problems)
     # If an assessment file has a fatal fault, all such faults are printed before the error is raised again.
     with contextlib.ExitStack() as folder_cleanup, _report_faults_of_pool(gold, runs_and_assessments.assessments):
@@ -192,7 +192,7 @@ def _open_gold(call: Call, problems: ProblemLog) -> ColdStartGold:
 def _score_in_parts(
     call: Call, gold: ColdStartGold, runs_and_assessments: RunsAndAssessments, folder_cleanup: contextlib.ExitStack
 ) -> Result | None:
-    """Score a large run part by part, and return its result; None if the run is small, or if there are several runs.
+    """Score a large run part by part, and return its result, or None for a small run or several runs.
 
     The text of the debug file is written into a folder that is removed when `folder_cleanup` is closed.
     """
@@ -204,7 +204,7 @@ def _score_in_parts(
     files = (*runs_and_assessments.assessments, run.file)
     result = call.score_in_parts(gold, files, folder_cleanup)  # None for a small run
     if result is not None:
-        # Assessments nearly the same as unassessed lines (near misses) are not searched part by part.
+        # When scoring part by part, assessments that nearly equal unassessed lines (near misses) are not searched for.
         _remark_on_unsearched_near_misses(call)
     return result
 

@@ -76,7 +76,7 @@ class BatchPage(PageMaker):
     document: BatchOverview
 
     def __init__(self, document: BatchOverview) -> None:
-        """Prepare the page of `document`. Runs that failed are in its leaderboard only, and have no position."""
+        """Prepare the page of `document`. Failed runs appear only in the leaderboard, and do not have a position."""
         super().__init__(document)
         self.labels = _labels_of_runs(document.runs)
         self.position_by_run: dict[tuple[str, str], int] = {}
@@ -107,7 +107,7 @@ class BatchPage(PageMaker):
     # ---- Links to the pages of runs
 
     def _address_of_run(self, policy: str, position: int) -> str:
-        """Return the address of the page of a run under a policy, from the folder of the batch: `sf/run/out.html`.
+        """Return the address of a run's page under a policy, relative to the folder of the batch: `sf/run/out.html`.
 
         The folder of the policy is left out if there is only one policy.
         """
@@ -130,7 +130,7 @@ class BatchPage(PageMaker):
     def _address_of_unit(self, policy: str, position: int, unit: str) -> str:
         """Return the address of a unit on the page of a run: `run/out.html#units.only=unit%3AQ1`.
 
-        It leads to the table of units on that page, and leaves only this unit in it.
+        The address leads to the table of units on that page, filtered to this unit.
         """
         column_of_units = "ldc" if self.document.unit == "LDC query" else "unit"
         cell_text = safe_cell(unit)  # as the table of units shows it
@@ -157,7 +157,7 @@ class BatchPage(PageMaker):
         """
         cells = asdict(row)
         cells.update(_low_and_high(row.interval))
-        cells["p_baseline"] = row.p_baseline or None  # it is unset in a batch without a baseline
+        cells["p_baseline"] = row.p_baseline or None  # it is not set in a batch without a baseline
         position = self.position_by_run.get((row.run, row.run_id))
         has_page = self.document.pages and row.score is not None
         if position is not None and has_page:
@@ -167,8 +167,8 @@ class BatchPage(PageMaker):
     def _about_leaderboard(self) -> str:
         """Return the sentences above the leaderboard.
 
-        They give the verdicts of the tests, say how runs were tested and confidence limits computed, and name missing
-        scores.
+        They give the verdicts of the tests, explain how runs were tested and how confidence limits were computed, and
+        list missing scores.
         """
         document = self.document
         sentences = sentences_on_tests(document.families, document.verdicts, document.measure)
@@ -200,7 +200,7 @@ class BatchPage(PageMaker):
     def _label_with_tier(self, row: RankedRow) -> str:
         """Return the label of the run of a row, followed by its tier if the row has one: `run (2)`.
 
-        Runs of a tier do not differ significantly from its first run.
+        The runs in a tier do not differ significantly from its first run.
         """
         position = self.position_by_run.get((row.run, row.run_id))
         label = row.run if position is None else self.labels[position]
@@ -211,7 +211,7 @@ class BatchPage(PageMaker):
     def _interval_chart(self, policy: str, rows: Sequence[Dots]) -> Drawing:
         """Return the chart of the scores of runs under a policy.
 
-        `rows` has a row for each run; only the first `_RUNS_IN_SCORE_CHART` of them are drawn.
+        `rows` has a row for each run. Only the first `_RUNS_IN_SCORE_CHART` rows are drawn.
         """
         has_intervals = self.document.bootstrap is not None
         title = "Scores with intervals" if has_intervals else "Scores"
@@ -269,9 +269,9 @@ class BatchPage(PageMaker):
         return cells
 
     def _score_cell(self, unit_scores: UnitScores, position: int) -> Cell:
-        """Return the cell with the score of a unit in the run at a position, as a link if the run has a page.
+        """Return the cell with the score of a unit in the run at a position. It is a link if the run has a page.
 
-        The cell is empty if the run has no score there.
+        The cell is empty if the run has no score for the unit.
         """
         score = unit_scores.scores[position]
         if score is None:
@@ -294,7 +294,7 @@ class BatchPage(PageMaker):
     def _heatmap_chart(self, policy: str, units: Sequence[UnitScores]) -> Drawing:
         """Return the chart of the scores of units under a policy in each run, with a row for each unit.
 
-        If there are too many units or runs, it has the units with the most spread, and the first runs.
+        If there are too many units or runs, the chart shows the units whose scores vary most, and the first runs.
         """
         document = self.document
         drawn_units = _units_with_most_spread(units)
@@ -370,9 +370,9 @@ class BatchPage(PageMaker):
             )
 
     def _caption_of_difficulty(self, difficulty: Difficulty) -> Caption:
-        """Return the caption of the chart that counts the answers in a part of gold by the number of their finders.
+        """Return the caption of the chart that counts the answers in a part of gold by their number of finders.
 
-        A caption has the name, title and axes of the chart. A finder of an answer is a run that found it.
+        A caption holds the name, title and axes of a chart. A finder of an answer is a run that found it.
         """
         noun = _plural(difficulty.part)  # such as "classes"
         policy_number = self.document.policies.index(difficulty.policy)
@@ -387,7 +387,7 @@ class BatchPage(PageMaker):
     def _section_of_agreement(self) -> Section:
         """Return the section about the agreement of pairs of runs, and the answers that several runs find together.
 
-        It also has the score of the union: of a run with the right answers of all runs.
+        The section also shows the score of the union, which is a run with the right answers of all runs.
         """
         introduction = (
             "Agreement is the share of the answers of two runs that both give (Jaccard): 1 where they give the same. "
@@ -424,13 +424,13 @@ class BatchPage(PageMaker):
         return rows
 
     def agreement_charts(self) -> Iterator[Drawing]:
-        """Yield a chart of runs by runs for each policy and part of gold: the agreement of their right answers."""
+        """Yield a chart for each policy and part of gold, which shows how far the right answers of two runs agree."""
         if len(self.labels) < 2:
             return
         for agreement in self.document.agreement:
             parts = list(dict.fromkeys([pair.part for pair in agreement.pairs]))  # each part once
             if not parts:
-                parts = [""]  # without any pair there is one empty chart
+                parts = [""]  # if there are no pairs, there is one empty chart
             for part in parts:
                 pairs = [pair for pair in agreement.pairs if pair.part == part]
                 yield self._agreement_chart(self._caption_of_agreement(agreement, part), pairs)
@@ -523,7 +523,7 @@ class BatchPage(PageMaker):
     def stability_charts(self) -> Iterator[Drawing]:
         """Yield at most one chart, which compares the ranking of the leaderboard with every other ranking of its runs.
 
-        The other rankings are by other measures or under other policies. Without any there is no chart.
+        The other rankings are by other measures or under other policies. If there are none, there is no chart.
         """
         main_ranking = RunRanking(str(self.document.measure), self.document.policies[0])
         rows = _dots_of_rankings(main_ranking, self.document.stability.pairs)
@@ -558,7 +558,7 @@ def _labels_of_runs(systems: Sequence[System]) -> list[str]:
 
 
 def _sentences_on_missing_scores(rows: Iterable[RankedRow]) -> list[str]:
-    """Return a sentence for each run and each reason why measures of it are undefined: `run has no SF-AP: ...`."""
+    """Return a sentence for each run and reason why some measures are undefined: `run has no SF-AP: ...`."""
     sentences = []
     for row in rows:
         for measures_and_reason in undefined_sentences(row.undefined or {}):
@@ -596,10 +596,10 @@ def _agreement_by_pair(pairs: Iterable[Overlap]) -> dict[tuple[int, int], float 
 
 
 def _agreement_in_words(pairs: Iterable[Overlap], labels: Sequence[str]) -> str:
-    """Return the agreement of the right answers of each two runs in words: `"run1 and run2 0.5000; ..."`.
+    """Describe how far the right answers of each pair of runs agree: `"run1 and run2 0.5000; ..."`.
 
-    `labels` are the labels of the runs in the chart; pairs with other runs are left out. Without any pair the text is a
-    full stop.
+    `labels` are the labels of the runs in the chart. Pairs with other runs are left out. If there are no pairs, the
+    text is a full stop.
     """
     texts = []
     for pair in pairs:
@@ -639,7 +639,7 @@ def _dots_of_rankings(main_ranking: RunRanking, pairs: Iterable[RankingPair]) ->
 
 
 def _other_ranking(pair: RankingPair, ranking: RunRanking) -> RunRanking | None:
-    """Return the ranking of a pair that is not `ranking`; None if `ranking` does not belong to the pair."""
+    """Return the ranking of a pair other than `ranking`, or None if `ranking` does not belong to the pair."""
     if pair.a == ranking:
         return pair.b
     if pair.b == ranking:
@@ -667,9 +667,10 @@ def _found_together_chart(caption: Caption, shares_by_run_count: Sequence[FoundT
 
 
 def _shares_in_words(shares: FoundTogether) -> str:
-    """Return the shares of the answers that some number of runs finds: `"2 runs: recall 0.7500, agreed 0.2500"`.
+    """Describe the shares of answers found by a number of runs, such as `"2 runs: recall 0.7500, agreed 0.2500"`.
 
-    The recall is the share found by any of so many runs (a mean), and the agreed share is found by at least so many.
+    For a given number of runs, the recall is the mean share of answers found by any of that many runs. The agreed share
+    is the share found by at least that many runs.
     """
     numbers = []
     if shares.found_by_any is not None:
@@ -773,7 +774,7 @@ def _positions_of_runs(batch: BatchOverview) -> list[int]:
 
 
 def _unknown_policies(batch: BatchOverview) -> Iterator[Contradiction]:
-    """Yield a contradiction for each row of a batch about a policy that the batch does not have."""
+    """Yield a contradiction for each row of a batch that refers to a policy that is not in the batch."""
     rows_by_key: dict[str, Sequence[RankedRow | UnitScores | Difficulty | Agreement]] = {
         "leaderboard": batch.leaderboard,
         "queries": batch.unit_scores,
@@ -797,7 +798,7 @@ def _lists_of_wrong_length(batch: BatchOverview) -> Iterator[Contradiction]:
 def _lengths_of_lists_by_run(batch: BatchOverview) -> dict[str, int]:
     """Return the length of each list that should have an entry for each run: `{"/queries/0/scores": 3, ...}`.
 
-    The key is the place of the list in the document.
+    Each key is the place of a list in the document.
     """
     length_by_place = {}
     for position, unit_scores in enumerate(batch.unit_scores):
@@ -805,6 +806,6 @@ def _lengths_of_lists_by_run(batch: BatchOverview) -> dict[str, int]:
     for position, difficulty in enumerate(batch.difficulties):
         length_by_place[f"/answers/{position}/only"] = len(difficulty.found_alone_counts)
     for position, ranking in enumerate(batch.stability.first_places):
-        # The shares of resamples in which each run is first.
+        # The share of resamples in which each run is first.
         length_by_place[f"/stability/first/{position}/shares"] = len(ranking.shares)
     return length_by_place

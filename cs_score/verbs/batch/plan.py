@@ -153,7 +153,8 @@ class PreparedGold:
     def evaluation(self) -> Evaluation:
         """The properties of gold for the tables over all runs: the unit, the targets, and a function for the union.
 
-        Targets are what runs should find. The function returns the scores of a run that finds certain targets.
+        Targets are the items that a run should find. The function returns the scores of a run that finds the given
+        targets.
         """
 
     def hops_by_measure(self) -> Mapping[str, Sequence[str]]:
@@ -178,11 +179,11 @@ class PreparedGold:
         """
 
     def origin_in_batch(self, origin: Origin, unit: str, **choices: Any) -> RunOrigin:
-        """Return the origin of a run's scores, extended by everything else on which the files of the run depend.
+        """Return the origin of a run's scores, together with everything else that affects the files of the run.
 
-        An origin has the options and all input files from which scores are computed. Added are the settings of the
-        intervals, with `unit`, the noun for what is resampled (query, claim ...), and the `choices`: fields of
-        `RunOrigin` such as `policy` and `tabs`.
+        An origin holds the options and all input files from which scores are computed. This function adds the settings
+        of the intervals and the `choices`, which are fields of `RunOrigin` such as `policy` and `tabs`. `unit` is the
+        noun for what is resampled (query, claim ...).
         """
         resampling = self.plan.resampling
         if resampling is not None:

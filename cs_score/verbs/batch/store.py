@@ -83,7 +83,7 @@ def _paths_in_folders_of_runs(folders: Iterable[str], problem_outputs: Sequence[
     """Return the paths of the files in the folders of runs that a batch replaces.
 
     `problem_outputs` are the files of the option `--problems`. If one of them would replace a file of a run, its path
-    is returned, too. The check of the plan then finds this path twice, and refuses it.
+    is returned as well. When the plan is checked, this path is then found twice and rejected.
     """
     paths = []
     for folder in folders:
@@ -202,7 +202,8 @@ def write_run(folder: str, outcome: Outcome, files: RunFiles) -> Outcome:
 def _write_record(folder: str, outcome: Outcome) -> Outcome:
     """Write the record of a run into its folder, and return the outcome with the digest of the record.
 
-    The digest is computed before it is added to the record itself. Raises OutputError if the folder cannot be written.
+    The digest is computed from the record before it is added to the record. Raises OutputError if writing to the folder
+    fails.
     """
     digest = digest_of_record(to_builtins(outcome))
     outcome_with_digest = replace(outcome, digest=digest)
@@ -276,8 +277,8 @@ class _FileDigest:
 
     def written_file(self) -> WrittenFile:
         """Return the name, size and digest of the file. Call it once, after the last block."""
-        # The first line of a file `.params` was held back. The file ended inside it, so that it is not the time of the
-        # call, and is hashed after all.
+        # The first line of a file `.params` was held back. The file ended before the line was complete, so it is not
+        # the time of the call, and is hashed after all.
         if self._is_in_first_line:
             self._sha256.update(self._first_line)
         return WrittenFile(name=self._name, size=self._size, sha256=self._sha256.hexdigest())
@@ -392,8 +393,8 @@ def _has_digest(path: str, written: WrittenFile) -> bool:
 
 
 def _open_plain_file(path: str) -> io.BufferedReader:
-    """Open a file for reading. Raises OSError for a link, and for a pipe or device, since reading it may never end."""
-    # O_NONBLOCK: opening a pipe does not wait for a process that writes into it.
+    """Open a file for reading. Raises OSError for a link, and for a pipe or device that might never end."""
+    # O_NONBLOCK: opening a pipe does not wait for a process to write into it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -414,7 +415,7 @@ def remove_run_files(folder: str) -> None:
 
 
 def clear_leftovers(folder: str) -> None:
-    """Remove the temporary files that a killed process left behind in a folder."""
+    """Remove temporary files that a killed process left in a folder."""
     _remove_files(_list_files(folder, _is_leftover))
 
 

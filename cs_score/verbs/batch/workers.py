@@ -77,14 +77,14 @@ class Scorer:
     def __call__(self, job: Job) -> list[ScoredInBatch]:
         """Score a run under its policies, and return an outcome for each policy.
 
-        Any error becomes a failed outcome, so that no exception is raised.
+        Errors are turned into failed outcomes, so that no exception is raised.
         """
         try:
             with paused_garbage_collection():
                 return self._score(job)
-        except CsScoreError as error:  # this worker cannot read gold, or the disk is full
+        except CsScoreError as error:  # for example, the worker cannot read gold, or the disk is full
             return job.failed_outcomes(str(error))
-        except Exception as error:  # a defect of cs-score fails one run, not the batch
+        except Exception as error:  # a bug in cs-score makes one run fail, not the batch
             place = traceback.extract_tb(error.__traceback__)[-1]  # where the error was raised
             module = os.path.basename(place.filename)
             text = f"{type(error).__name__}: {error} ({module} line {place.lineno})"
@@ -106,7 +106,7 @@ class Scorer:
         return results
 
     def _gold(self) -> PreparedGold:
-        """Return the gold against which runs are scored. It is read at the first call.
+        """Return the gold against which runs are scored. It is read on the first call.
 
         Raises CsScoreError if it cannot be read.
         """
@@ -285,7 +285,7 @@ def dask_backend(scorer: Scorer, address: str) -> Iterator[Backend]:
     batch_id = os.urandom(16).hex()
     with _connect(distributed, address) as client:
         _check_workers(client, address)
-        # A plugin is an object that Dask sends to each worker once; here it holds the scorer with the plan.
+        # A plugin is an object that Dask sends to each worker once. This one holds the scorer with the plan.
         client.register_plugin(_plugin_with_scorer(distributed, scorer), name=batch_id)
         # pure=False: a job that is submitted again is computed again instead of reusing an earlier result.
         executor = client.get_executor(pure=False)

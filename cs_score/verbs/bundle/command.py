@@ -230,16 +230,16 @@ def _read_first_day(command_line: CommandLine) -> str:
 
 
 def _check_sample(task: str, command_line: CommandLine, *, local_origin: Origin, bundle: Bundle) -> None:
-    """Raise InputError if the scorer of the bundle could not score the organisers' sample submission.
+    """Raise InputError if the scorer in the bundle cannot score the organisers' sample submission.
 
-    `local_origin` has the paths of the gold files on this machine, and `bundle` their paths inside the bundle.
+    `local_origin` contains the paths of the gold files on this machine, and `bundle` their paths inside the bundle.
     """
     path = command_line.get("--sample")
     if path is None:
         return
     bundle_with_local_gold = replace(bundle, origin=local_origin)
     try:
-        # The paths of the gold files are complete, so no folder is put before them.
+        # The paths of the gold files are already complete, so no folder is prepended.
         scoring.score_submission(bundle_with_local_gold, gold_folder="", submission_file=path)
     except submission.SubmissionError as error:
         command = "cs-score score" if task == COLD_START else f"cs-score score {task}"
@@ -286,9 +286,10 @@ def _write_bundle(command_line: CommandLine, settings: Bundle, files: Mapping[st
 
 
 def _write_new_folder(folder: str, content_by_path: Mapping[str, bytes]) -> None:
-    """Write files into a new folder, which appears with all of them or not at all. Raises OutputError if writing fails.
+    """Write files into a new folder, which is created with all files or not at all.
 
-    The paths of the files, such as `templates/description.html`, may have a subfolder.
+    The paths of the files may contain a subfolder, as in `templates/description.html`. Raises OutputError if writing
+    fails.
     """
     subfolders: set[str] = set()
     files_to_write = []

@@ -141,10 +141,10 @@ class BundledGold(Record):
 
 
 def read_gold_files(origin: Origin) -> BundledGold:
-    """Return the contents of the files of gold, each under a name of its own without a folder.
+    """Return the contents of the gold files, each under a unique name without a folder.
 
     `a/gold.jsonl` and `b/gold.jsonl` get the names `gold.jsonl` and `1-gold.jsonl`. The inputs of the returned origin
-    have these names, too.
+    have the same names.
     """
     files: dict[str, bytes] = {}
     inputs: list[InputDigest] = []
@@ -303,14 +303,14 @@ class StartingKit(Record):
 
 
 def logo() -> bytes:
-    """Return the PNG image of a blue square, which the organisers replace by their logo."""
+    """Return a blue square as a PNG image, which the organisers should replace with their logo."""
     size = 128
     bits_per_sample = 8
     color_type = 2  # red, green and blue
-    # The zeros are the only methods of compression and filtering, and no interlacing.
+    # The zeros select the only methods of compression and filtering, and no interlacing.
     header = struct.pack(">IIBBBBB", size, size, bits_per_sample, color_type, 0, 0, 0)
     blue = bytes((31, 90, 140))
-    row = b"\x00" + blue * size  # each row begins with the number of its filter, here none
+    row = b"\x00" + blue * size  # each row begins with the number of its filter; 0 means none
     pixels = zlib.compress(row * size)
     chunks = [_png_chunk(b"IHDR", header), _png_chunk(b"IDAT", pixels), _png_chunk(b"IEND", b"")]
     signature = b"\x89PNG\r\n\x1a\n"

@@ -47,7 +47,7 @@ _PHASE_SPLIT: Final[Mapping[str, Value]] = {
 
 
 class Challenge(Record):
-    """A challenge: the title, the day on which it starts, and the suffixes of files that participants may hand in."""
+    """A challenge, with its title, its first day, and the suffixes of the files that participants may hand in."""
 
     title: str
     start: str

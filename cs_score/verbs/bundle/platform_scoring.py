@@ -47,12 +47,12 @@ def score_submission(bundle: Bundle, gold_folder: str, submission_file: str) -> 
         return _score_predictions(bundle, gold_folder, submission_file)
     except CsScoreError:
         raise SubmissionError(_DOES_NOT_FIT) from None
-    except SubmissionError:  # its message is for the participant already
+    except SubmissionError:  # its message is already written for the participant
         raise
-    except MemoryError:  # a lack of memory is nobody's fault
+    except MemoryError:  # a lack of memory is not the participant's fault
         raise
     except Exception:
-        # The message of an unexpected error could quote gold.
+        # The message of an unexpected error might reveal gold.
         raise SubmissionError(_DEFECT) from None
 
 
@@ -86,7 +86,7 @@ def _score_predictions(bundle: Bundle, gold_folder: str, submission_file: str) -
     check_form_without_gold(bundle.task, arguments, submission_file)
     (gold_path,) = gold_paths(bundle.origin, gold_folder, GOLD)
     result: ScoredPredictions = mode_named(bundle.task).score(gold_path, submission_file, **arguments)
-    resampling = Resampling(can_grow=True)  # more resamples than the default may be drawn, since nobody chose a number
+    resampling = Resampling(can_grow=True)  # more resamples than the default may be drawn, since no number was chosen
     return aggregate_of_predictions(result, bundle.measure, resampling)
 
 
@@ -108,9 +108,9 @@ def check_form_without_gold(task: str, arguments: dict[str, Any], submission_fil
 
 
 def _submission_error(error: InputError, submission_file: str) -> SubmissionError:
-    """Return the error for the participant, with the folder removed from the name of the file in its message.
+    """Return the error to show to the participant, with the folder removed from the file name in its message.
 
-    Participants do not know the folder. The file of `error` itself is changed, too.
+    Participants do not know the folder. Note that `error` itself is modified.
     """
     name = os.path.basename(submission_file)
     error.file = name
@@ -124,26 +124,26 @@ def _submission_error(error: InputError, submission_file: str) -> SubmissionErro
 def _score_run(bundle: Bundle, gold_folder: str, submission_file: str) -> Aggregate:
     """Score a Cold Start run, and return the scores and counts that its participant may see.
 
-    Raises SubmissionError for a run that cannot be read, and CsScoreError for a run that can be read but does not fit
-    gold.
+    Raises SubmissionError if the run cannot be read, and CsScoreError if it can be read but does not match the gold.
     """
     options = cold_start_options(bundle.origin.options, file="the bundle", place="options")
     with paused_garbage_collection():
-        # The run is read twice: first with the queries only, so that errors can be told to the participant in full,
-        # and then with the assessments.
+        # The run is read twice: first with the queries only, so that errors can be described to the participant in
+        # full, and then with the assessments.
         queries = open_queries(options, bundle.origin, gold_folder)
         run_id = _id_of_only_run(queries, submission_file)
         assessment_paths = gold_paths(bundle.origin, gold_folder, POOL)
         run = load_run(queries, [*assessment_paths, submission_file])
         scored_run = score_for_analysis(run, options.policy, run_id)
-    # More resamples may be drawn than the default, if significance needs them.
+    # More resamples than the default may be drawn if significance needs them.
     return aggregate_of_run(scored_run, bundle.measure, Resampling(can_grow=True))
 
 
 def open_queries(options: Options, origin: Origin, folder: str) -> ColdStartGold:
     """Return the gold of a bundle with the queries but without the assessments.
 
-    A run can be read with it, and errors in the run cannot reveal assessments. `folder` has the files of gold.
+    A run can be read with this gold without the risk that error messages reveal assessments. `folder` contains the gold
+    files.
     """
     file_by_role: dict[str, Input] = {}
     for role in (QUERY_LIST, SAMPLES):

@@ -48,11 +48,11 @@ def find_submission(folder: str) -> str:
 
 
 def _submitted_paths(folder: str) -> list[str]:
-    """Return the paths of the files of a submission, and of links to folders, which are not followed."""
+    """Return the paths of the files in a submission. Links to folders are included, but not followed."""
     paths = []
     for parent, subfolders, file_names in os.walk(folder):
         subfolders_handed_in = _names_handed_in(subfolders)
-        subfolders[:] = subfolders_handed_in  # in place, because `os.walk` enters only those that are left in its list
+        subfolders[:] = subfolders_handed_in  # in place, because `os.walk` only enters folders that remain in its list
         links = [name for name in subfolders_handed_in if os.path.islink(os.path.join(parent, name))]
         for name in _names_handed_in(file_names) + links:
             paths.append(os.path.join(parent, name))

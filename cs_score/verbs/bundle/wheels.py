@@ -39,7 +39,7 @@ _MANYLINUX_ALIAS_BY_MINOR_VERSION: Final = {5: "manylinux1", 12: "manylinux2010"
 
 
 class Platform(Record):
-    """Where a bundle will run: the version of Python, such as `3.11`, and the tag by which wheels name the platform."""
+    """Where a bundle will run: the version of Python, such as `3.11`, and the platform tag in the names of wheels."""
 
     python: str = "3.11"
     platform_tag: str = "manylinux2014_x86_64"
@@ -54,10 +54,10 @@ class Platform(Record):
 
     @property
     def supported_platform_tags(self) -> list[str]:
-        """The tags of the platforms whose wheels run on this platform.
+        """The platform tags of all wheels that run on this platform.
 
-        A manylinux platform also runs wheels for an older glibc: `manylinux_2_6_x86_64` runs wheels for
-        `manylinux_2_6_x86_64`, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
+        A manylinux platform also runs wheels for older versions of glibc. For example, `manylinux_2_6_x86_64` runs
+        wheels for `manylinux_2_6_x86_64`, `manylinux_2_5_x86_64` and `manylinux1_x86_64`.
         """
         match = re.fullmatch(r"manylinux(?:_2_(\d+)|(1|2010|2014))_(\w+)", self.platform_tag)
         if match is None:
@@ -71,9 +71,9 @@ class Platform(Record):
 
 
 def _tags_with_glibc(glibc: int, processor: str) -> list[str]:
-    """Return the tags of the platform with a version of glibc, given by its minor number.
+    """Return the platform tags for the version of glibc with the given minor number.
 
-    For example `["manylinux_2_5_x86_64", "manylinux1_x86_64"]` for 5 (glibc 2.5) and `x86_64`.
+    For example, the tags for 5 (glibc 2.5) and `x86_64` are `["manylinux_2_5_x86_64", "manylinux1_x86_64"]`.
     """
     names = [f"manylinux_2_{glibc}_{processor}"]
     if glibc in _MANYLINUX_ALIAS_BY_MINOR_VERSION:
@@ -176,7 +176,7 @@ def _find_distribution(package: str) -> metadata.Distribution:
 
 
 def _is_for_development(distribution: metadata.Distribution) -> bool:
-    """Return whether a package is installed for development: Python reads its files from the folder of its sources."""
+    """Return whether a package is installed in development mode, with Python reading its source folder."""
     if distribution.read_text("WHEEL") is None:  # a folder with sources on Python's path, which pip did not install
         return True
     direct_url_text = distribution.read_text("direct_url.json") or "{}"

@@ -83,7 +83,7 @@ class MeasuredRun(Record):
 
 
 def measured_run_of_result(result: Result | ScoredPredictions) -> MeasuredRun:
-    """Return the scores of the only run of a result. Raises InputError if the result has no run or several."""
+    """Return the scores of the only run in a result. Raises InputError if there is no run or more than one."""
     if isinstance(result, Result):
         return _only_measured_run(result)
     table = result.table
@@ -115,8 +115,8 @@ def read_baseline(path: str, run_id: str) -> MeasuredRun:
     kind = document.get("kind")
     if kind == "check":
         return _measured_run_of_check(checked_record(document, Checked, file), file)
-    # A file of an evidence task may have the whole document of scores as the value of the key "signature", and no key
-    # "kind" outside it.
+    # A file of an evidence task may have the whole document of scores under the key "signature", and no key "kind" at
+    # the top level.
     if kind not in (None, "score"):
         raise InputError(f"kind {kind}, not the scores of a run", file=file, remedy=_MAKE_BASELINE)
     scores = read_scores(document, file)
@@ -243,7 +243,7 @@ class Checked(Document, frozen=True, kw_only=True, tag="check"):
 
     @property
     def changes_since_lock(self) -> tuple[LockChange, ...]:
-        """The differences from the lock, such as other gold or other options; none without a lock."""
+        """The differences from the lock, such as other gold or other options. There are none without a lock."""
         return self.lock.changes if self.lock else ()
 
 
@@ -264,11 +264,11 @@ class Gate(Record):
     allows_any_baseline: bool = False
 
     def judge(self, run: MeasuredRun, baseline: MeasuredRun | None) -> Checked:
-        """Return the checked run: a document with a check of each limit, and whether the run has passed.
+        """Check a run against its limits, and return a document with each check and whether the run has passed.
 
-        `baseline` is needed if there are limits for drops. If there are no limits at all, the headline measure must not
-        drop below the baseline. Raises UsageError for a limit of a measure that the run does not have, InputError for a
-        baseline that cannot be compared.
+        `baseline` is required if there are limits for drops. If there are no limits at all, the headline measure must
+        not drop below the baseline. Raises UsageError if a limit is set for a measure that the run does not have, and
+        InputError if the baseline cannot be compared.
         """
         measures = [*run.scores, *run.undefined]
         minimum_by_measure = _limit_by_measure(self.minima, measures)
@@ -358,7 +358,7 @@ def _make_checked_run(
 
 
 def _recorded_baseline(baseline: MeasuredRun | None, measure: str) -> Baseline | None:
-    """Return a baseline as a checked run records it: its name, and the signature of its score by a measure.
+    """Return the record of a baseline in a checked run: its name, and the signature of its score under a measure.
 
     Return None without a baseline.
     """
@@ -369,7 +369,7 @@ def _recorded_baseline(baseline: MeasuredRun | None, measure: str) -> Baseline |
 
 
 def _measure_of_signature(checks: Sequence[Check]) -> str:
-    """Return the measure in the signature of a checked run: `SF-AP` if all checks are about it, otherwise `*`."""
+    """Return the measure in the signature of a checked run: `SF-AP` if all checks have this measure, otherwise `*`."""
     measures = {check.measure for check in checks}
     if len(measures) == 1:
         return checks[0].measure
@@ -420,7 +420,7 @@ class _TestedUnits(NamedTuple):
 def _tested_units(comparison: SystemComparison) -> _TestedUnits:
     """Return the number of units of a comparison. Units in the same cluster count as one."""
     unit_count = comparison.primary.family.clusters or comparison.units
-    has_clusters = unit_count != comparison.units  # clusters of a single unit each are the units themselves
+    has_clusters = unit_count != comparison.units  # if each cluster has a single unit, the clusters are the units
     noun = "cluster" if has_clusters else comparison.resampling.unit
     return _TestedUnits(unit_count, number_with_noun(unit_count, noun))
 
@@ -432,7 +432,7 @@ def _test_of_pair(pair: PairedSystems, test_count: int, units: _TestedUnits, lev
     `DetectionGoal`), or None if no drop is detected with this probability. `test_count` is the number of tests
     performed together, and `level` is the significance level of each.
     """
-    power_analysis = power_analysis_of(pair)  # None if the difference is the same on each unit, such as 0
+    power_analysis = power_analysis_of(pair)  # None if the difference is the same on every unit, for example 0
     has_differences = power_analysis is not None
     detectable_drop = None
     if power_analysis is not None and units.unit_count >= 2:
@@ -498,10 +498,10 @@ def _require_scores_of_baseline(
 
 
 def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | None:
-    """Return a remark for people if `check` compares another measure than average precision with the baseline.
+    """Return a remark if `check` compares a measure other than average precision with the baseline.
 
     The remark names the other measure, and says why the baseline has no average precision. The result is None if
-    average precision is checked, and in evidence tasks.
+    average precision is checked, and always in evidence tasks.
     """
     # Average precision is the headline measure of Cold Start. Evidence tasks have other headline measures.
     if run.origin.task != COLD_START_MODE:
@@ -522,9 +522,9 @@ def replaced_headline_remark(run: MeasuredRun, baseline: MeasuredRun) -> str | N
 class _Test(NamedTuple):
     """The test of a difference: its two-sided p-value, its level, and the number of tests that were made together.
 
-    `units_text` is a text such as `"40 queries"`. `detectable_drop` is the smallest drop that so many units detect with
-    a probability of 0.8. It is None if they detect none, or if no unit differs between run and baseline
-    (`has_differences`).
+    `units_text` is a text such as `"40 queries"`. `detectable_drop` is the smallest drop that can be detected with
+    this number of units with a probability of 0.8. It is None if no drop can be detected, or if no unit differs between
+    run and baseline (`has_differences`).
     """
 
     p: float
@@ -570,9 +570,9 @@ def _missing_in_baseline_error(baseline: MeasuredRun, measure: str) -> InputErro
 
 
 def _headline_measures_of_both(run: MeasuredRun, baseline: MeasuredRun) -> Sequence[str]:
-    """Return the most important measures of run and baseline, which must not drop if the user gave no limit.
+    """Return the most important measures of the run and baseline, which must not drop if the user gave no limits.
 
-    These are the first of the following that both have:
+    These are the measures in the first of the following groups that both have:
 
     1. the headline measure of the baseline, even if it is undefined for the run;
     2. the measures that reports of the task show first, if the baseline stores only chosen measures;
@@ -592,9 +592,9 @@ def _check_comparable(run: MeasuredRun, baseline: MeasuredRun) -> None:
 
 
 def _difference_of_origins(run: Origin, baseline: Origin) -> str | None:
-    """Return in words what differs between the scoring of a baseline and of a run, or None if nothing differs.
+    """Describe how the scoring of a baseline differs from that of a run. Return None if nothing differs.
 
-    The words are about the baseline: `it was scored with other options (policy:sf, now policy:ldc)`.
+    The description is about the baseline: `it was scored with other options (policy:sf, now policy:ldc)`.
     """
     run_signature = run.signature
     baseline_signature = baseline.signature
@@ -743,7 +743,7 @@ class _Drop(NamedTuple):
         text = f"p = {test.p:.4f}"
         if test.test_count > 1:
             text += f", one of {test.test_count} uncorrected tests"
-        if self.is_undecided:  # the drop is beyond the limit, and the test does not call it significant
+        if self.is_undecided:  # the drop is beyond the limit but not significant
             text += ", not significant"
         return text
 
@@ -824,7 +824,7 @@ def _verdict_word(check: Check) -> str:
 
 
 def checked_text(checked_run: Checked) -> str:
-    """Return a checked run as text: a line for each limit, how many limits are kept, and the signatures."""
+    """Return a checked run as text, with a line for each limit, the number of limits kept, and the signatures."""
     lines: list[str] = []
     for sentence in _sentences_on_limits(checked_run):
         lines += wrap_lines(one_line(sentence), " " * 6)
@@ -846,7 +846,7 @@ def _sentences_on_limits(checked_run: Checked) -> list[str]:
 def _identifying_lines(checked_run: Checked) -> list[str]:
     """Return the lines that identify the scores, the baseline and the lock of a checked run.
 
-    They have the signatures of the scores and of the baseline, and the SHA-256 of the file with the lock.
+    The lines contain the signatures of the scores and of the baseline, and the SHA-256 of the lock file.
     """
     lines = [f"signature  {checked_run.signature}"]
     if checked_run.baseline is not None:
@@ -859,8 +859,8 @@ def _identifying_lines(checked_run: Checked) -> list[str]:
 def checked_junit(checked_run: Checked) -> str:
     """Return a checked run as JUnit XML: a suite with a test case for each limit.
 
-    A lock is a file that fixed limits and options before there was a run. A difference from it is a failed test case,
-    too.
+    A lock is a file that fixed limits and options before there was a run. Each difference from the lock is also
+    reported as a failed test case.
     """
     body = _property_lines(checked_run)
     for check in checked_run.checks:
@@ -902,9 +902,9 @@ def _element_of_check(check: Check) -> str:
 
 
 def _test_case_lines(name: str, element: str) -> list[str]:
-    """Return the lines of a test case in JUnit XML, which is called `name`.
+    """Return the lines of a test case called `name` in JUnit XML.
 
-    `element` is the XML element in the test case, such as `<system-out>text</system-out>`. It may be empty.
+    `element` is the XML element in the test case, such as `<system-out>text</system-out>`. It may be an empty text.
     """
     head = f' <testcase classname="{_TITLE}" name="{_escape_for_xml(name)}"'
     if not element:
@@ -936,9 +936,9 @@ def checked_annotations(checked_run: Checked) -> str:
 
 
 def _annotation(check: Check) -> str:
-    """Return the workflow command for a limit that is not kept, or that is undecided: `::error title=...::...`.
+    """Return the workflow command for a limit that is not kept or is undecided, such as `::error title=...::...`.
 
-    An undecided limit counts as kept, so that it is only a warning.
+    An undecided limit counts as kept, so it only causes a warning.
     """
     level = "warning" if check.undecided else "error"
     title = _escape_for_github(check.name).replace(":", "%3A").replace(",", "%2C")
@@ -963,9 +963,9 @@ def error_text(format_: str, message: str) -> str:
 
 
 def _summary_sentence(checked_run: Checked) -> str:
-    """Return a sentence with the number of limits that are kept, and of those among them that are undecided.
+    """Return a sentence that says how many limits are kept, and how many of these are undecided.
 
-    A run is not scored if gold, options or limits differ from those in the lock. The sentence then says this.
+    If gold, options or limits differ from those in the lock, the run is not scored, and the sentence says so.
     """
     if checked_run.changes_since_lock:
         return "The lock does not fit: the run was not scored, and no limit is kept."

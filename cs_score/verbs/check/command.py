@@ -69,9 +69,9 @@ def _failure_text(format_: str, message: str) -> str:
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs.
+    """Return the usage of the command for Cold Start runs.
 
-    In the example of the help, the files of a sample run take the place of `$ONE`.
+    In the example, the help replaces `$ONE` by the files of a sample run.
     """
     return VerbUsage(
         options=f"{SCORING_SWITCHES} -runids --validate --policy --knowledge-base --jobs --parts --run {_LIMITS}",
@@ -131,7 +131,8 @@ def _judge_by_limits(task: str, command_line: CommandLine) -> checking.Checked:
     Raises CsScoreError if the run cannot be scored or the baseline cannot be compared.
     """
     gate = _read_limits(command_line)
-    # The scores themselves need no resamples. The options of the test would be taken as options for intervals.
+    # Computing the scores does not need resamples. Here, the options of the test would be taken as options for
+    # intervals.
     command_line_of_scoring = command_line.with_changes(without=_TEST_OPTIONS.split())
     run = _score_run(task, command_line_of_scoring)
     baseline_path = command_line.get("--baseline")
@@ -139,7 +140,8 @@ def _judge_by_limits(task: str, command_line: CommandLine) -> checking.Checked:
         return gate.judge(run, baseline=None)
     baseline = checking.read_baseline(baseline_path, run.name)
     checked_run = gate.judge(run, baseline)
-    # The user named no measure: the headline measure was checked, or its substitute if the baseline lacks it.
+    # The user did not name a measure, so the headline measure was checked, or its substitute if the baseline does not
+    # have it.
     checks_headline_measure = not gate.minima and not gate.drops
     if checks_headline_measure:
         _print_replaced_headline_remark(run, baseline)
@@ -165,7 +167,7 @@ def _judge_by_lock(task: str, command_line: CommandLine) -> checking.Checked:
     If the options or the gold have changed since the lock was written, the run fails the check without being scored.
     Raises CsScoreError if the lock cannot be read or the run cannot be scored.
     """
-    locking.refuse_other_limits(command_line)  # all options of limits but --min
+    locking.refuse_other_limits(command_line)  # all options for limits except --min
     lock_file = locks.read_lock(command_line.text("--lock", ""))
     conditions = locking.conditions_of(task, command_line)
     # The user may repeat the limits of the lock with --min. Any other limit counts as a change.

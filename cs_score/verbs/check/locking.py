@@ -45,8 +45,8 @@ _WRITE_LOCK: Final = OwnOption("--write-lock", {".json": b""}, "lock.json")
 def write_lock(task: str, command_line: CommandLine) -> int:
     """Write a lock into the file of --write-lock, print it, and return the exit status.
 
-    The lock fixes the smallest scores that a later run must have. Raises UsageError if a run is among the files, if
-    there is no limit, and if the file exists already.
+    The lock fixes the minimum scores that a later run must reach. Raises UsageError if the files include a run, if
+    there are no limits, or if the file already exists.
     """
     minima = _read_minima(command_line)
     path = command_line.text("--write-lock", "")

@@ -83,11 +83,11 @@ def _locked_limit(limit: Limit, measures_of_task: Sequence[str]) -> LockedLimit:
 
 
 def lock_report(path: str, lock: Lock) -> str:
-    """Return the text that is printed after a lock was written into the file `path`.
+    """Return the text to print after a lock was written to the file `path`.
 
-    It has the limits, the signature, and the SHA-256 of the file, which can be published.
+    It contains the limits, the signature, and the SHA-256 of the file, which can be published.
     """
-    digest = digest_of_text(json_text(lock))  # this text is the whole content of the file
+    digest = digest_of_text(json_text(lock))  # this text is the entire content of the file
     lines = [f"{limit.measure} at least {limit.minimum}" for limit in lock.limits]
     lines.append("")
     lines.append(f"signature  {lock.signature}")
@@ -132,9 +132,9 @@ def changes_since(lock_file: LockFile, conditions: Origin, typed_limits: Sequenc
 
 
 def _changes_of_files(locked: Origin, present: Origin) -> list[LockChange]:
-    """Return a change for each role of gold files, such as `queries` or `pool`, whose contents have changed.
+    """Return a change for each role, such as `queries` or `pool`, whose gold files have changed in content.
 
-    `locked` are the conditions in a lock, and `present` the current conditions.
+    `locked` holds the conditions in a lock, and `present` the current conditions.
     """
     changes = []
     for role in ROLES:
@@ -171,11 +171,11 @@ def _limits_text(limits: Sequence[Limit]) -> str:
 
 
 def failed_by_lock(lock_file: LockFile, conditions: Origin, changes: tuple[LockChange, ...]) -> Checked:
-    """Return the checked run for the case that conditions have changed since the lock was written.
+    """Return the checked run to report if conditions have changed since the lock was written.
 
-    The run has not passed, and has no checks, because it was not scored. The caller has found the `changes`.
+    The run fails and has no checks, because it was not scored. `changes` are the changes that the caller has found.
     """
-    origin = replace(conditions, measure=ANY_MEASURE)  # the signature is about no single measure
+    origin = replace(conditions, measure=ANY_MEASURE)  # the signature is not about a single measure
     return Checked(
         task=origin.task,
         measure=ANY_MEASURE,
@@ -190,7 +190,7 @@ def failed_by_lock(lock_file: LockFile, conditions: Origin, changes: tuple[LockC
 def add_lock(lock_file: LockFile, checked_run: Checked) -> Checked:
     """Return a checked run together with the name and SHA-256 of the lock whose limits were checked.
 
-    If another version of cs-score wrote the lock, a note says so.
+    If the lock was written by another version of cs-score, a note says so.
     """
     notes = list(checked_run.notes)
     locked_version = lock_file.lock.origin.version

@@ -85,7 +85,7 @@ class AnyTable(Record):
     def statistics(self, result: str, measures: Sequence[str]) -> UnitStatistics:
         """Return the numerators and denominators of a system's units by all measures.
 
-        `result` has this name in all tasks. Here it is the name of a system.
+        The parameter is called `result` in all tasks. Here, it is the name of a system.
         """
         system = result
         table = self.table_by_system[system]
@@ -148,6 +148,7 @@ class _TableReader:
     """Collects the numbers of several tables, which are added one after the other.
 
     If a system answers the same unit several times, each of these answers is a sample with its own score.
+
     `has_measure_column` says whether one of the tables names its measures. `clusters` are the groups of units that are
     drawn together, if a table has any.
     """
@@ -156,7 +157,7 @@ class _TableReader:
         """Make a reader that has no numbers yet."""
         # The score of each system, measure and unit.
         self.fraction_by_key: dict[_CellKey, _Fraction] = {}
-        # The scores of the samples, of which `average_samples` makes the scores of units.
+        # The scores of the samples. `average_samples` combines them into the scores of units.
         self.sample_scores_by_key: dict[_CellKey, list[float]] = {}
         self.clusters: Clusters | UnsetType = UNSET
         # The files and line numbers of the rows called `all`.
@@ -262,9 +263,9 @@ def read_table(files: Sequence[Input], name_in_file_by_column: Mapping[str, str]
 
 
 def _tables_of_systems(fraction_by_key: Mapping[_CellKey, _Fraction], measures: Sequence[str]) -> dict[str, UnitTable]:
-    """Return the numerators and denominators of each system by its name, in the order in which tables name systems.
+    """Return the numerators and denominators of each system, by name, in the order in which the tables name them.
 
-    Raises InputError for a unit of a system that lacks a number for one of the measures.
+    Raises InputError if a unit of a system has no number for one of the measures.
     """
     units = tuple(dict.fromkeys([key.unit for key in fraction_by_key]))
     systems = dict.fromkeys([key.system for key in fraction_by_key])
@@ -276,8 +277,8 @@ def _table_of_system(
 ) -> UnitTable:
     """Return the numerators and denominators of a system, with a row for each of its units.
 
-    `units` are the units of all systems; this system may lack some. Raises InputError for a unit of the system that
-    lacks a number for one of the measures.
+    `units` are the units of all systems, some of which this system may not have. Raises InputError if a unit of the
+    system has no number for one of the measures.
     """
     unit_ids: list[str] = []
     rows: list[tuple[float, ...]] = []
@@ -302,7 +303,8 @@ def _row_of_unit(
 ) -> tuple[float, ...]:
     """Return the numerators and denominators of a unit of a system: `(1.0, 2.0, 0.0, 1.0)` for two measures.
 
-    The row is empty if the system lacks the unit. Raises InputError if the unit lacks a number for one of the measures.
+    The row is empty if the system does not have the unit. Raises InputError if the unit has no number for one of the
+    measures.
     """
     row: list[float] = []
     missing_measures = []
@@ -347,7 +349,7 @@ def _read_samples(table: Delimited, system: str) -> Iterator[_Cell]:
 
 
 def _optional_columns(table: Delimited) -> list[str]:
-    """Return the columns of a table that describe a row besides its unit, if it has them: `["system", "measure"]`."""
+    """Return the columns of a table, other than its unit, that describe a row, such as `["system", "measure"]`."""
     return [name for name in ("system", "measure") if name in table.columns]
 
 
@@ -390,7 +392,7 @@ def _read_fractions(table: Delimited, system: str) -> Iterator[_Cell]:
 def _read_denominator(table: Delimited, line: int, text: str) -> float:
     """Return the denominator in a cell of a table from the `text` of the cell.
 
-    Raises InputError for a text that is no number, and for a number that is negative or too small to divide by.
+    Raises InputError if the text is not a number, or if the number is negative or too small to divide by.
     """
     denominator = _read_number(table, line, "denominator", text)
     if denominator < 0:
@@ -408,8 +410,8 @@ def _read_denominator(table: Delimited, line: int, text: str) -> float:
 def _read_number(table: Delimited, line: int, column: str, text: str) -> float:
     """Return the number in a cell of a table from the `text` of the cell.
 
-    `line` and `column` say where the cell is. Raises InputError for a text that is no number, and for a number that is
-    too large.
+    `line` and `column` give the position of the cell. Raises InputError if the text is not a number, or if the
+    number is too large.
     """
     try:
         number = float(text)

@@ -67,7 +67,7 @@ def compare(
 
 
 class _Choices(TypedDict):
-    """The arguments of a comparison besides its systems and the settings of resampling."""
+    """The arguments of a comparison, other than its systems and the settings of resampling."""
 
     measures: list[str]
     primary: str | None
@@ -82,9 +82,9 @@ def _names_of_measures(measure: str | Iterable[str]) -> list[str]:
 
 
 def _compare_results(results: object, settings: Resampling | None, choices: _Choices) -> SystemComparison:
-    """Return the comparison of results by the names of their systems.
+    """Return the comparison of results, which are given by the names of their systems.
 
-    Raises UsageError for a value that is no mapping of results.
+    Raises UsageError if the argument is not a mapping of results.
     """
     if not isinstance(results, Mapping):
         raise UsageError(f"compare takes results by name, such as {{'mine': run}}, not {results!r}")

@@ -73,7 +73,7 @@ _COLUMNS: Final = Option("--columns TEXT", "What the files call their columns, s
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command `compare` is called for Cold Start runs, for its help."""
+    """Return the usage of the command `compare` for Cold Start runs, which is part of its help."""
     return VerbUsage(
         options=f"{_RUN_OPTIONS} --knowledge-base {_COMPARISON_OPTIONS} --inclusion --second-assessments --per-unit",
         formats=_FORMATS,
@@ -82,7 +82,7 @@ def _usage_for_runs() -> VerbUsage:
             "is scored by itself. A folder stands for its files *.tab.txt"
         ),
         sections=[POLICIES],
-        example="$TWO",  # the help puts two sample runs in place of $TWO
+        example="$TWO",  # the help replaces $TWO by two sample runs
     )
 
 
@@ -160,8 +160,8 @@ def _compare_systems(task_name: str, command_line: CommandLine) -> int:
 def compare_table(command_line: CommandLine) -> int:
     """Compare systems by the scores in tables, and print the comparison. Return the exit status.
 
-    The help names the forms of tables; each of them may have the columns `cluster` and `stratum`, too. The files
-    written with --per-unit are tables of one system each. Raises UsageError, and InputError for any other file.
+    The formats of tables are listed in the help. In each format, the columns `cluster` and `stratum` are optional. The
+    files written with --per-unit are tables of a single system. Raises UsageError, and InputError for any other file.
     """
     resampling = read_test_settings_with_defaults(command_line)
     name_in_file_by_column = read_names(command_line.text("--columns", ""))
@@ -256,8 +256,8 @@ def _results_of_two_pools(command_line: CommandLine, second_file: str) -> Assess
 def _score_against_pool(inputs: Runs, runs_with_gold: RunsWithGold, pool_files: Sequence[Input]) -> _ResultsOfAssessor:
     """Score Cold Start runs against a pool, and return their results with the judgments in this pool.
 
-    The pool is the work of one assessor. Raises InputError if there is no assessment in the pool, or if a run cannot be
-    scored.
+    The pool holds the judgments of one assessor. Raises InputError if the pool has no assessments, or if a run cannot
+    be scored.
     """
     gold = with_pool(runs_with_gold.gold_without_pool, pool_files)
     if not gold.links.assessments:
@@ -284,7 +284,7 @@ def _results_of_two_golds(task_name: str, command_line: CommandLine, second_file
 def _score_against_gold(task_name: str, command_line: CommandLine) -> _ResultsOfAssessor:
     """Score the predictions of a command line against its gold, and return their results with the judgments in gold.
 
-    The gold holds the judgments of one assessor, who is compared with another one. Raises UsageError or InputError.
+    The gold holds the judgments of one of the two assessors to compare. Raises UsageError or InputError.
     """
     inputs = find_inputs(task_name, command_line, fewest_systems=1, most_systems=None)
     results = inputs.score_all().results

@@ -115,7 +115,7 @@ def _add_trec_header(table: Delimited) -> Delimited:
     rows = _rows_including_first(table)
     if not _are_trec_rows(rows):
         return table
-    _, first_cells = rows[0]  # the first row, which was taken for a header, always exists
+    _, first_cells = rows[0]  # the first row, which was read as a header, always exists
     columns = _TREC_COLUMNS_BY_COUNT[len(first_cells)]
     rows_with_number = []
     for line, cells in rows:
@@ -145,8 +145,8 @@ def _rows_including_first(table: Delimited) -> list[tuple[int, tuple[str, ...]]]
 def _are_trec_rows(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
     """Return whether rows, each a line number with cells, come from trec_eval rather than from a table with a header.
 
-    Rows of trec_eval have three or four cells. The last cell is a number, as in `map q1 0.5`. The only exception is a
-    first row with the name of the run, `runid all NAME`.
+    Rows of trec_eval have three or four cells. The last cell is a number, as in `map  q1  0.5`. The only exception is a
+    first row with the name of the run, `runid  all  NAME`.
     """
     _, first_cells = rows[0]
     if len(first_cells) not in _TREC_COLUMNS_BY_COUNT or "unit" in first_cells:
@@ -202,7 +202,7 @@ def _read_json_lines(file: Input, name_in_file_by_column: Mapping[str, str]) -> 
 def _cells_of_line(line: _JsonLine, names_in_file: Sequence[str], file_name: str) -> tuple[str, ...]:
     """Return the cells of a line of JSON, as texts: `("q1", "0.5")` for the columns `id` and `metrics.acc`.
 
-    `names_in_file` are the names that the file has for the columns. Raises InputError if the line lacks one of them.
+    `names_in_file` are the names of the columns in the file. Raises InputError if one of them is missing from the line.
     """
     cells = []
     for name_in_file in names_in_file:
@@ -247,10 +247,10 @@ def _columns_of_line(line: _JsonLine, name_in_file_by_column: Mapping[str, str],
 
 
 def _missing_column_error(line: _JsonLine, column: str, name_in_file: str, file_name: str) -> InputError:
-    """Return the error that the first line of a file lacks a column.
+    """Return the error to raise if a column is missing from the first line of a file.
 
-    `column` is our name of the column, for the remedy. `name_in_file` is the name that the user said the column has in
-    the file.
+    `column` is our name for the column, which is used in the remedy. `name_in_file` is its name in the file according
+    to the user.
     """
     member_names = ", ".join(line.members)
     return InputError(

@@ -98,7 +98,7 @@ def _measure_section(measure_comparison: MeasureComparison) -> Section:
 
 
 def _systems_chart(measure_comparison: MeasureComparison) -> Iterator[Drawing]:
-    """Yield the chart of the systems' scores under a measure. There is none if a score is below 0 or above 1."""
+    """Yield the chart of the systems' scores under a measure. No chart is made if a score is below 0 or above 1."""
     systems = measure_comparison.systems[:_MOST_SYSTEMS]
     if not all(0 <= system.score <= 1 for system in systems):
         return

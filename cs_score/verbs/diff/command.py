@@ -32,7 +32,7 @@ _DIFFERENCE: Final = (
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs."""
+    """Return the usage of the command for Cold Start runs."""
     return VerbUsage(
         options=f"{DIFFERENCE_OPTIONS_OF_RUNS} --all --force",
         formats="text json tsv",
@@ -41,7 +41,7 @@ def _usage_for_runs() -> VerbUsage:
             "positive difference is in favour of B. Each run is scored by itself"
         ),
         sections=POLICY_SECTIONS,
-        example="$TWO",  # help pages show two sample runs with their queries in the place of $TWO
+        example="$TWO",  # help pages replace $TWO by two sample runs with their queries
         folder_format="tsv",
     )
 

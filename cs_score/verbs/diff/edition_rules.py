@@ -47,7 +47,7 @@ class EditionRule(Record, kw_only=True):
 
 
 class _MixedOptions(Options):
-    """Options with an edition that is mixed from two published ones; it replaces the edition named by `follow`."""
+    """Options with an edition mixed from two published editions. It replaces the edition named by `follow`."""
 
     mixed_edition: Edition | None = None
 
@@ -90,7 +90,7 @@ def _unexplained_rows(a: AnalysedRun, b: AnalysedRun, rules: Iterable[EditionRul
 
 
 def _edition_rules(a: AnalysedRun, b: AnalysedRun) -> list[EditionRule]:
-    """Return the rules in which the editions of A and B differ, each with the rows of A that it changes alone."""
+    """Return the rules in which the editions of A and B differ, each with the rows of A that it changes on its own."""
     edition_a = a.run.gold.options.edition
     edition_b = b.run.gold.options.edition
     names = [name for name in Edition.__struct_fields__ if name not in _FIELDS_THAT_ARE_NO_RULES]

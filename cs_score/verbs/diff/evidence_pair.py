@@ -53,7 +53,7 @@ class ExaminedPair:
 
     def units(self) -> list[UnitDifference]:
         """Return the units that count differently in A and B, the largest contribution first."""
-        # The ratio of a unit is its own numerator and denominator of the measure, as in the score of the unit alone.
+        # The ratio of a unit has the numerator and the denominator of the measure for this unit alone.
         keys = [key for key in self._contributions if self.a.ratio(key) != self.b.ratio(key)]
         units = [self._difference_of_unit(key) for key in keys]
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
@@ -100,7 +100,7 @@ class ExaminedPair:
     def answers(self) -> DifferingAnswers:
         """Return the answers that were judged differently in A and B, and the number of answers with each outcome.
 
-        An answer is a part of a unit. The parts of a unit in A come first, then the parts that only B has.
+        An answer is a part of a unit. For each unit, the parts in A come first, followed by the parts that only B has.
         """
         differing_answers = []
         answer_counts: Counter[tuple[str, PairOutcome]] = Counter()
@@ -123,7 +123,7 @@ class ExaminedPair:
 def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tuple[OutcomeCount, ...]:
     """Return the number of answers by kind of part (`abstract`, `sentence` ...) and outcome, sorted by kind.
 
-    `answer_counts` has the numbers of answers, which are parts of units; missing numbers are 0.
+    `answer_counts` holds the numbers of answers, which are parts of units. Missing numbers are taken to be 0.
     """
     kinds_of_parts = {kind for kind, _ in answer_counts}
     rows = []
@@ -134,9 +134,9 @@ def _outcome_counts(answer_counts: Mapping[tuple[str, PairOutcome], int]) -> tup
 
 
 def _make_answer(unit: UnitName, part_of_a: Part | None, part_of_b: Part | None) -> Answer:
-    """Return the answer for a part of a unit: how it was judged in A and in B.
+    """Return the answer for a part of a unit, with its judgments in A and in B.
 
-    The part is None in a result that lacks it.
+    The part is None for a result that does not have it.
     """
     part = part_of_b if part_of_a is None else part_of_a
     assert part is not None
@@ -161,7 +161,7 @@ def _outcome_of_judgments(a: Judgment | None, b: Judgment | None) -> PairOutcome
 
 
 def _judgment_of(part: Part | None) -> Judgment | None:
-    """Return the judgment of a part; None if there is no such part, or if nothing was predicted for it."""
+    """Return the judgment of a part, or None if there is no such part or if nothing was predicted for it."""
     if part is None or part.judgment is None:
         return None
     return Judgment(part.is_right, part.judgment)

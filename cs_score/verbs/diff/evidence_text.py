@@ -1,5 +1,6 @@
-"""The tables and the text of the difference of two results, A and B, of an evidence task: units (claims, instances or
-questions) with their contributions, and the answers (parts of units) that were judged differently.
+"""Create the tables and the text of the difference between two results, A and B, of an evidence task. They show the
+units (claims, instances or questions) with their contributions, and the answers (parts of units) that were judged
+differently.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _FEWEST_UNITS: Final = 3
 
 
 def layouts_of(mode: Mode) -> Sequence[Layout]:
-    """Return the layouts of the tables, in the order in which the text shows them.
+    """Return the layouts of the tables, in the order in which they appear in the text.
 
     A layout may be for files only (not `for_people`), or for texts only (not `for_files`).
     """
@@ -75,7 +76,7 @@ def layouts_of(mode: Mode) -> Sequence[Layout]:
     )
     answer_columns = (name, *columns("part", "value"), *_SIDES)
     answers = Layout("answers", "What was judged differently:", answer_columns, _answer_rows, min_rows=1)
-    # Texts show shortened judgments, files show whole ones: the same table twice, once for each.
+    # The same table occurs twice: once with shortened judgments for texts, and once with complete judgments for files.
     shortened_answers = replace(answers, rows=_shortened_answer_rows, for_files=False)
     whole_answers = replace(answers, for_people=False)
     return (differing_units, _OUTCOMES, shortened_answers, whole_answers, _GROUPS)
@@ -90,7 +91,7 @@ def _differing_unit_rows(difference: EvidenceDifference) -> Iterator[Mapping[str
 def _answer_rows(difference: EvidenceDifference) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each answer that was judged differently, with the whole text of both judgments.
 
-    The value is written in short, such as the title and the number of a sentence.
+    The value is abbreviated, for example to the title and the number of a sentence.
     """
     for answer in difference.answers:
         yield {
@@ -114,7 +115,7 @@ def _shortened_answer_rows(difference: EvidenceDifference) -> Iterator[Mapping[s
 
 
 def _judgment_in_words(judgment: Judgment | None) -> str | None:
-    """Return how a part was judged, with its label before: `wrong: not in gold`; None stays None."""
+    """Return a judgment with its label, such as `wrong: not in gold`. If `judgment` is None, so is the result."""
     if judgment is None:
         return None
     label = "right" if judgment.right else "wrong"
@@ -129,7 +130,7 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
     is no terminal, their cells are not shortened.
     """
     writer = DocumentText(mode, layouts_of(mode), terminal_width, top)
-    lines_about_inputs = _lines_about_inputs(writer, difference)  # the more there are, the fewer units fit on a screen
+    lines_about_inputs = _lines_about_inputs(writer, difference)  # the more lines, the fewer units fit on a screen
     lines = heading(difference, "predictions", writer.width, title_of(difference))
     lines += lines_about_inputs
     if writer.is_shortened:
@@ -142,9 +143,9 @@ def text_of(mode: Mode, difference: EvidenceDifference, terminal_width: int | No
 
 
 def _screen_lines(writer: DocumentText, difference: EvidenceDifference, input_line_count: int) -> list[str]:
-    """Return the lines of the tables of a first screen, and a hint at the full text.
+    """Return the lines of the tables on a first screen, and a hint on how to see the full text.
 
-    `input_line_count` is the number of lines about the inputs above the tables; so many units fewer are shown.
+    `input_line_count` is the number of lines about the inputs above the tables. That many fewer units are shown.
     """
     unit_count = max(_UNITS_ON_SCREEN - input_line_count, _FEWEST_UNITS)
     row_counts = {"units": unit_count, "groups": _GROUPS_ON_SCREEN}

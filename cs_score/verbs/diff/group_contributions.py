@@ -49,9 +49,9 @@ class Share(NamedTuple):
 
 
 def shares_of(summands_a: Mapping[str, Summands], summands_b: Mapping[str, Summands], measure: Measure) -> list[Share]:
-    """Return the scores of units or groups in A and B, and what each contributes to the difference of the runs.
+    """Return the scores of units or groups in A and B, and the contribution of each to the difference of the runs.
 
-    `summands_a` and `summands_b` have the summands of each unit or group in A and B, by its name.
+    `summands_a` and `summands_b` hold the summands of each unit or group in A and B, by name.
     """
     formula = formula_of([measure])
     contribution_by_name = contributions_of(summands_a, summands_b, formula)
@@ -64,9 +64,9 @@ def shares_of(summands_a: Mapping[str, Summands], summands_b: Mapping[str, Summa
 
 
 def _score_of(summands: Summands | None, formula: SumsFormula) -> float | None:
-    """Return the score of a unit or group that follows from its summands, by a formula for one measure.
+    """Return the score of a unit or group, computed from its summands with the formula of one measure.
 
-    It is None if there are no summands, because a run does not have the unit or group.
+    The score is None if there are no summands because the run does not have the unit or group.
     """
     if summands is None:
         return None
@@ -164,9 +164,9 @@ def _queries_of(scored: AnalysedRun) -> dict[str, Query]:
 
 
 def _has_rows_by_hop(measure: Measure) -> bool:
-    """Return whether a measure over all hops is computed from rows that belong to one hop each.
+    """Return whether a measure over all hops is computed from rows that each belong to a single hop.
 
-    A ranking over all hops is one row, which belongs to no hop.
+    A ranking over all hops is a single row, which does not belong to any hop.
     """
     return bool(measure.average) and measure.level == ALL_LEVELS
 
@@ -174,9 +174,9 @@ def _has_rows_by_hop(measure: Measure) -> bool:
 def _dimensions_of_rows(measure: Measure) -> list[str]:
     """Return the dimensions by which the rows of a measure are grouped.
 
-    Rows that belong to no hop are not grouped by slot and hop.
+    Rows that do not belong to a hop are not grouped by slot and hop.
     """
-    # Rows belong to a hop if the measure is one of a single hop, or an average over the rows of all hops.
+    # Rows belong to a hop if the measure is about a single hop, or if it is an average over the rows of all hops.
     if _has_rows_by_hop(measure) or measure.level != ALL_LEVELS:
         return ["slot", "hop", "entity_type"]
     return ["entity_type"]
@@ -218,9 +218,9 @@ def _hops_of_table(scored: AnalysedRun, table_name: str) -> list[str]:
 
 
 def _group_of_row(key: _RowKey, dimension: str, query: Query) -> str:
-    """Return the group in which a query's rows at a hop are; the dimension is `slot`, `hop` or `entity_type`.
+    """Return the group to which the rows of a query at a hop belong, in the dimension `slot`, `hop` or `entity_type`.
 
-    Rows are grouped by slot only if they belong to a hop, which is then a number.
+    Rows are grouped by slot only if they belong to a hop. In this case, the hop is a number.
     """
     if dimension == "slot":
         return query.slot_at(int(key.hop)) or UNKNOWN
@@ -272,7 +272,7 @@ def _count_names(measure: Measure) -> list[str]:
 
 
 def _counts_of_lines_and_classes(scored: AnalysedRun, measure: Measure) -> EntryCounts:
-    """Return the number of a run's lines and missed classes with the same groups and labels, in a measure's table."""
+    """Count the lines and missed classes of a run in a measure's table, by their groups and labels."""
     faults = find_faults(scored, Editor(scored.run, scored.run_id))
     return count_table(scored, measure, faults).entry_counts
 

@@ -78,7 +78,7 @@ class DifferencePage(PageMaker):
 
     def _classes_section(self, layout: Layout) -> Section:
         """Return the section of the equivalence classes that only one of the two runs has found."""
-        # Pages also show the row of the score tables to which a class belongs; the rows of the document have it.
+        # Pages also show the row of the score tables to which a class belongs. It is found in the rows of the document.
         layout_with_row = layout_with_cells(layout, [Column("row")])
         class_tables = tables_of_document(layout_with_row, self.document, "class", is_linked=True)
         return Section("classes", "Classes", [_outcome_facts(self.document.found), *class_tables])
@@ -118,7 +118,7 @@ class DifferencePage(PageMaker):
     def _contributions_section(self, layout: Layout) -> Section:
         """Return the section of the contributions of units, such as queries, to the difference.
 
-        Its first sentence says "what each contributes", for units of any task.
+        The first sentence says "what each contributes", so that it fits the units of any task.
         """
         about = "What each contributes to the difference; all contributions add up to it exactly."
         unit_tables = tables_of_document(self._with_answer_counts(layout), self.document, is_linked=True)
@@ -126,7 +126,7 @@ class DifferencePage(PageMaker):
         return Section("contributions", "Contributions", blocks)
 
     def _with_answer_counts(self, layout: Layout) -> Layout:
-        """Return the layout of units with one more column: how many answers of the unit counted differently in A and B.
+        """Return the layout of units with one more column: how many of a unit's answers counted differently in A and B.
 
         Each number is a link to these answers in the table of answers. The column is left out if the units of the
         answers are not those of the layout.
@@ -155,9 +155,9 @@ class DifferencePage(PageMaker):
         yield bar_chart(self._caption_of_contributions(title), rows, introduction=introduction)
 
     def _caption_of_contributions(self, title: str) -> Caption:
-        """Return the caption of the chart of contributions; its axes are the measure and the units."""
+        """Return the caption of the chart of contributions, whose axes show the measure and the units."""
         difference = self.document
-        # Only differences of runs have the noun of their units, `LDC query` or `SF query`, in `unit`.
+        # Only differences between runs name the kind of their units in `unit` (`LDC query` or `SF query`).
         axis_title = getattr(difference, "unit", unit_noun(difference.task).capitalize())
         return Caption("contributions", title, f"contribution in {difference.measure}", axis_title)
 
@@ -217,7 +217,7 @@ def _dots_of_group(group: GroupShare | GroupDifference) -> Dots:
 
 
 def _answer_headings(task_name: str) -> dict[str, str]:
-    """Return the headings of the columns of answers, by the key of the column; the first two depend on the task."""
+    """Return the headings of the columns of answers, by column key. The first two depend on the task."""
     return {
         "unit": unit_noun(task_name).capitalize(),
         "part": "Provenance" if task_name == COLD_START_MODE else "Part",
@@ -266,7 +266,7 @@ def _outcome_facts(counts: Mapping[str, int] | Iterable[OutcomeCount]) -> Facts:
 def _label_in_words(answer: Any) -> str:
     """Return how an answer counted in one of the runs: `right: CORRECT, CS14_0001:2 (run.tab:3)`.
 
-    `answer` is an AnswerLabel of a run, or a Judgment of an evidence task: `wrong: not in gold`. It is None if there is
+    `answer` is an AnswerLabel of a run or a Judgment of an evidence task (`wrong: not in gold`). It is None if there is
     no answer.
     """
     if answer is None:

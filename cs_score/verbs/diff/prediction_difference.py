@@ -27,9 +27,9 @@ def diff(
 ) -> EvidenceDifference:
     """Return the difference of two results, with the contribution of each unit to the difference of their scores.
 
-    `names` are the names of A and B in texts. At most `top` units and answers are listed. `resampling` has the
-    settings of the interval and the p-values, as in a comparison. Raises UsageError for results of different tasks
-    and for an unknown measure.
+    `names` are the names of A and B in the output. At most `top` units and answers are listed. `resampling` holds the
+    settings for the interval and the p-values, as in a comparison. Raises UsageError if the results are of different
+    tasks, or if the measure is unknown.
     """
     task.measures((a, b))  # raises UsageError for results of different tasks
     pair = ExaminedPair(a, b, task.measure_for(measure, a, b))

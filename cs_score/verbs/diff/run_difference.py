@@ -109,9 +109,9 @@ def diff(
 ) -> RunDifference:
     """Return the answers, classes and units in which two scored runs differ, and why their scores differ.
 
-    `measure` is by default the headline measure that both have. `names` are the names by which people call A and B;
-    `resampling` has the settings of the interval and the test. Raises UsageError for an unknown measure, InputError for
-    a measure by which a run has no score.
+    `measure` defaults to the headline measure that both runs have. `names` are the names to use for A and B in the
+    output, and `resampling` holds the settings for the interval and the test. Raises UsageError for an unknown measure,
+    and InputError if a run has no score under the measure.
     """
     shared_measure = _shared_measure(a, b, measure)
     side_a = _side_of(a, names[0], shared_measure)
@@ -141,16 +141,16 @@ def diff(
 
 
 def _shared_measure(a: AnalysedRun, b: AnalysedRun, name: str | None) -> Measure:
-    """Return the measure with this name; without a name the headline measure that both runs have.
+    """Return the measure with the given name, or the headline measure shared by both runs if there is no name.
 
-    Raises UsageError for an unknown measure, InputError for a measure by which a run has no score.
+    Raises UsageError for an unknown measure, and InputError if a run has no score under the measure.
     """
     b_lacks_average_precision = b.why_unranked is not None
     if name is None and b_lacks_average_precision:
-        # The headline of A may be average precision. Both runs have the headline of B, an F1.
+        # The headline measure of A may be average precision. Both runs have the headline measure of B, which is an F1.
         name = str(b.headline)
     measure = a.measure(name)  # by default the headline of A
-    b.measure(str(measure))  # only for its error: B may have no score by the measure
+    b.measure(str(measure))  # raises an error if B has no score under the measure
     return measure
 
 
@@ -171,9 +171,9 @@ class _ComparedUnits:
         self._units = shares_of(self._summands_a, self._summands_b, measure)
 
     def sides(self, unit_noun: str) -> Sides:
-        """Return A and B as the sides of a comparison; `unit_noun` is the noun for their units, such as `SF query`.
+        """Return A and B as the sides of a comparison. `unit_noun` is the noun for their units, such as `SF query`.
 
-        Sentences that count the scored units call them `units`, whatever the noun is.
+        Sentences that count the scored units always call them `units`, regardless of the noun.
         """
         return Sides(
             a=self._side_a,
@@ -189,7 +189,7 @@ class _ComparedUnits:
         """Return the units that count differently in A and B, the largest contribution first."""
         units = []
         for unit in self._units:
-            # Scores may be equal although the counts differ; such units contribute to the difference, too.
+            # Scores may be equal although the counts differ. Such units contribute to the difference as well.
             if self._summands_a.get(unit.name) != self._summands_b.get(unit.name):
                 units.append(UnitShare(unit=unit.name, a=unit.a, b=unit.b, contribution=unit.contribution))
         return sorted(units, key=lambda unit: -abs(unit.contribution or 0.0))
@@ -232,7 +232,7 @@ _AnswerKey: TypeAlias = tuple[str, str, str]
 
 
 def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
-    """Return all answers with their labels in A and in B: first the answers of A, then the other answers of B."""
+    """Return all answers with their labels in A and B: first the answers of A, then those that only B has."""
     label_in_a = _label_by_answer(a)
     label_in_b = _label_by_answer(b)
     answers = dict.fromkeys([*label_in_a, *label_in_b])  # each answer once
@@ -240,7 +240,7 @@ def _answer_pairs(a: AnalysedRun, b: AnalysedRun) -> list[AnswerPair]:
 
 
 def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> AnswerPair:
-    """Return an answer with its labels in A and in B; a label is None if the run does not give the answer."""
+    """Return an answer with its labels in A and B. A label is None if the run does not give the answer."""
     query, value, provenance = answer
     return AnswerPair(
         query=query,
@@ -253,9 +253,10 @@ def _answer_pair(answer: _AnswerKey, label_a: AnswerLabel | None, label_b: Answe
 
 
 def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None) -> str:
-    """Return the outcome of an answer in A and B, such as `right in A only`; a label is None if a run lacks the answer.
+    """Return the outcome of an answer in A and B, such as `right in A only`.
 
-    The outcome of an answer that no run has as right or wrong is `in neither`.
+    A label is None if its run lacks the answer. If the answer is not right or wrong in either run, the outcome is
+    `in neither`.
     """
     label_text_a = None if label_a is None else label_a.label
     label_text_b = None if label_b is None else label_b.label
@@ -266,9 +267,9 @@ def _outcome_of_answer(label_a: AnswerLabel | None, label_b: AnswerLabel | None)
 
 
 def _counts_alike(pair: AnswerPair) -> bool:
-    """Return whether an answer has the same label, category and class in both runs, perhaps by different lines.
+    """Return whether an answer has the same label, category and class in both runs, even if the lines differ.
 
-    If only one of the runs gives the answer, it counts differently.
+    An answer given by only one of the runs is never the same in both.
     """
     if pair.a is None or pair.b is None:
         return pair.a is None and pair.b is None
@@ -321,7 +322,7 @@ def _label_of_line(scored_line: ScoredLine, scored: AnalysedRun, *, is_counted: 
 def _side_of_labels(labels: Labels) -> Label:
     """Return the side of the policy on which a line counts, from its labels: `right`, `wrong` or `ignored`.
 
-    A policy may put a line on several sides. Then the first of these three is returned.
+    If a policy puts a line on several sides, the first of these three is returned.
     """
     if RIGHT in labels:
         return "right"
@@ -337,7 +338,7 @@ _ClassKey: TypeAlias = tuple[str, str]
 
 
 def _class_pairs(a: AnalysedRun, b: AnalysedRun) -> list[ClassPair]:
-    """Return for each class of the ground truth whether A and B have found it, in load order of the pool."""
+    """Return whether A and B have found each class of the ground truth, in the load order of the pool."""
     is_found_in_a = _is_found_by_class(a)
     is_found_in_b = _is_found_by_class(b)
     pairs = []

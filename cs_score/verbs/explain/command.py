@@ -34,7 +34,7 @@ _EXPLANATION: Final = (
 
 
 def _usage_for_runs() -> VerbUsage:
-    """Return how the command is called for Cold Start runs."""
+    """Return the usage of the command for Cold Start runs."""
     return VerbUsage(
         options=(
             f"{SCORING_SWITCHES} --policy --knowledge-base -runids --run --line --unit --class --node --answer "
@@ -43,7 +43,7 @@ def _usage_for_runs() -> VerbUsage:
         formats="text json tsv",
         files=FILES_OF_RUNS,
         sections=[_EXPLANATION],
-        example="--line 7 $ONE",  # in the help, the files of a sample run take the place of `$ONE`
+        example="--line 7 $ONE",  # the help replaces `$ONE` by the files of a sample run
     )
 
 
@@ -64,8 +64,8 @@ EXPLAIN_VERB: Final = Verb(
 def explain(task_name: str, command_line: CommandLine) -> int:
     """Print how lines, classes, nodes or units were scored. Return the exit status.
 
-    If an error stops the scoring of the run, the explanation covers the part that was scored before. The error is
-    printed, too, and the exit status is that of a failure.
+    If an error stops the scoring of the run, the explanation covers the part that was scored before. In this case, the
+    error is printed as well, and the exit status is that of a failure.
     """
     task = task_named(task_name)
     inputs = find_inputs(task_name, command_line)
@@ -78,7 +78,7 @@ def explain(task_name: str, command_line: CommandLine) -> int:
 def _status_of(explanation: Any) -> int:
     """Return the exit status for an explanation.
 
-    If an error stopped the scoring of its run, the error is printed and the status says so.
+    If an error stopped the scoring of the run, the error is printed, and the status is that of a failure.
     """
     fatal_error = getattr(explanation, "fatal", None)  # only explanations of runs have this field
     if fatal_error is None:

@@ -57,7 +57,7 @@ def text_of(mode: Mode, explanation: EvidenceExplanation, terminal_width: int | 
 
 
 def _lines_of_units(writer: DocumentText, explanation: EvidenceExplanation) -> list[str]:
-    """Return the lines that explain how each unit was scored, and list its mistakes."""
+    """Return the lines that explain how each unit was scored and list its mistakes."""
     lines = []
     # This text, such as `100 of 7,405 questions`, is empty unless only answered units were scored.
     answered_units_text = answered_count_text(explanation)

@@ -86,8 +86,8 @@ class ProvenanceList(Record, eq=False):
     * `place`: the justification in canonical form, or None if it is absent. Mentions are compared by their places.
     * `key`: a text that is the same for all columns with the same meaning.
     * `span_count`: the number of valid spans of the justification.
-    * `kept_parts`: the parts; None for a plain column, which has a correct justification and nothing else. Nearly all
-      columns are plain. To save memory, `parts` reads the text of a plain column again.
+    * `kept_parts`: the parts, or None for a plain column, which has a correct justification and nothing else. Nearly
+      all columns are plain; to save memory, their parts are not kept, and `parts` reads the text again.
     """
 
     text: str
@@ -109,7 +109,7 @@ class ProvenanceList(Record, eq=False):
         """The parts of the column, such as the filler D1:3-9 and the justification D1:0-20."""
         if self.kept_parts is not None:
             return self.kept_parts
-        # Only the parts of plain columns are not kept: their text is a justification as a whole.
+        # The parts are kept unless the column is plain, in which case its whole text is a justification.
         return Parts(justification=read_provenance(self.text, _MOST_SPANS_IN_JUSTIFICATION))
 
 
@@ -306,7 +306,7 @@ def _make_provenance_list(text: str, parts: Parts, problems: tuple[SpanProblem, 
         place=None if justification is None else justification.canonical_text,
         key=parts.key,  # columns with the same key are equal
         span_count=0 if justification is None else len(justification.spans),
-        kept_parts=parts,  # the parts of a plain column are not kept: it has a justification only
+        kept_parts=parts,  # not kept for plain columns, which have a justification only
         problems=problems,
     )
 

@@ -331,7 +331,7 @@ class Builder:
     ) -> None:
         """Make a builder that adds assertions to the knowledge base `kb`, and reports problems to `findings`.
 
-        With `only_strongest_value`, a slot that takes a single value keeps only the value with the highest confidence.
+        If `only_strongest_value` is true, a single-valued slot keeps only the value with the highest confidence.
         """
         self.kb = kb
         self.findings = findings
@@ -342,7 +342,7 @@ class Builder:
         self._list_reader = ProvenanceListReader(document_lengths)
 
     def add(self, line: KbLine, *, is_inferred: bool = False) -> Assertion | None:
-        """Add the assertion of a line, and return it; None if the line is rejected or only repeats an earlier one.
+        """Add the assertion of a line and return it, or None if the line is rejected or only repeats an earlier one.
 
         `is_inferred` says that the line is not in the file, but was inferred from the line with its number. The columns
         are read in the order of the reference program, so that problems are reported in the same order.

@@ -230,8 +230,9 @@ class KbFile:
         if _CONFIDENCE_PATTERN.fullmatch(columns[-1]):
             confidence = columns[-1]
             columns = columns[:-1]
-        # A second confidence may be at the end now: "D1:3-9", "1e-3", "0.5" has lost 0.5 above. If it has an exponent,
-        # the reference program removes it, too, and it replaces the first one: "D1:3-9" and 0.001 remain.
+        # There may now be another confidence at the end: from "D1:3-9", "1e-3", "0.5", the 0.5 was removed above. If
+        # this other confidence has an exponent, the reference program also removes it, and uses it instead: "D1:3-9"
+        # and 0.001 remain.
         decimals = without_exponent(columns[-1]) if columns else None
         if decimals is None:
             return columns, confidence

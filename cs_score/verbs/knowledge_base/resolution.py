@@ -122,7 +122,7 @@ class MentionIndex:
         mentions_after = self._mentions[count_before_span:]
         if count_before_span == 0:
             return mentions_after[0] if mentions_after else None
-        # Of the mentions before the span, the one that ends last is the nearest.
+        # The nearest mention before the span is the one that ends last.
         mention_before = self._last_ending_up_to[count_before_span - 1]
         if not mentions_after:
             return mention_before
@@ -157,7 +157,7 @@ class QueryEntry(NamedTuple):
 
     @property
     def best_mention(self) -> Mention | None:
-        """The mention that overlaps the entry point best; None if there is no such mention, or no entry point."""
+        """The mention that overlaps the entry point most, or None if there is no such mention or no entry point."""
         if self.entry_point is None:
             return None
         start, end = _offsets(self.entry_point)
@@ -347,7 +347,7 @@ class ValidatedKb:
         lines = split_lines(block)
         for number, columns in enumerate(lines, start=line_count + 1):
             # A plain assertion has a predicate, and its object is in `node` or `string`. A plain type line has a type.
-            # Any other line, such as one with a comment, has only its whole text.
+            # For any other line, such as a line with a comment, only its whole text is given.
             subject, predicate, node, string, provenance, confidence, node_type, unusual_line = columns
             if predicate in predicates:
                 line = _KbLine(number, subject, predicate, node or string, provenance, confidence)

@@ -217,7 +217,7 @@ class _ProvenanceCheck:
         self._check_filler(assertion, parts.filler, object_node)
         if parts.justification is not None:
             self._check_justification_of_sentiment(assertion, parts.justification, object_node)
-        # Relations with events need a base filler. The reference program calls a missing one unexpected.
+        # Relations with events need a base filler. The reference program calls a missing base filler "unexpected".
         has_event = assertion.subject.is_event or object_node.is_event
         if has_event and parts.base_filler is None:
             self._report("UNEXPECTED_BASE_FILLER", NIL, assertion)
@@ -671,7 +671,7 @@ def _has_all_mentions(node: KbNode) -> bool:
     canonical_docids = set(canonical_docid_by_place.values())
     if not canonical_docids or canonical_docids != node.mentioning_docids:
         return False
-    # With as many places as documents, each document has one of the places.
+    # If there are as many places as documents, each document has exactly one of the places.
     has_one_per_document = len(canonical_docid_by_place) == len(canonical_docids)
     return has_one_per_document and canonical_docid_by_place.keys() <= other_places
 

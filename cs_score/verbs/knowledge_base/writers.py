@@ -203,7 +203,7 @@ class _MentionsOfFillers:
         self._normalized_by_node_and_docid: dict[tuple[str, str], Assertion] = {}
         for assertion in kb.assertions:
             key = (assertion.subject.name, assertion.provenance.docid)
-            # As in the reference program, the last canonical mention counts, but the first normalized one.
+            # As in the reference program, the last canonical mention and the first normalized mention count.
             if assertion.predicate.name == CANONICAL:
                 self._canonical_by_node_and_docid[key] = assertion
             elif assertion.predicate.name == NORMALIZED:

@@ -660,8 +660,7 @@ _SEED_PATTERN: Final = re.compile(r"\d{1,100}", re.ASCII)
 def samples(command_line: CommandLine) -> int:
     """Write bootstrap resamples of LDC queries, drawn with replacement. Return the exit status.
 
-    Each line has the number of a resample, followed by the LDC queries with their SF queries: `1 LDC_ID:SF_ID,SF_ID
-    ...`.
+    Each line has the number of a resample, then its LDC queries with their SF queries: `1 LDC_ID:SF_ID,SF_ID ...`.
     """
     seed = _read_seed(command_line)
     destination = Destination(command_line.text("-output_file"))

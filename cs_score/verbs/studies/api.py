@@ -247,7 +247,7 @@ def _estimate_from_labels(
     `inclusion_file` has the probability with which each answer was assessed. If `second_assessments` is given, the
     labels in this file correct the labels of the results.
     """
-    # The scored predictions of each result. A result loaded from JSON has none, which is an error that names this
+    # The scored predictions of each result. A result loaded from JSON has none, and the error message then names this
     # function.
     predictions_by_name = {name: result._require_source("sampled_pool") for name, result in result_by_name.items()}
     any_predictions = next(iter(predictions_by_name.values()))  # all have the same gold standard

@@ -48,7 +48,7 @@ def _summary_of_response(line: Response, indexed_run: IndexedRun) -> document.Li
     """Return the summary of a response: its place, query and value, its category, and what it counts as."""
     indexed_query = indexed_run.query(line.query.base_id)
     row = indexed_query.row_by_index.get(line.index)  # None for a line outside all rows: it was not counted
-    # The file may have lines of other runs. They have no labels here.
+    # The file may contain lines of other runs, which have no labels here.
     labels: Labels = indexed_query.labels.get(line.index, ()) if indexed_run.is_of_run(line) else ()
     return document.LineSummary(
         file=line.file,
@@ -67,7 +67,8 @@ def _summary_of_response(line: Response, indexed_run: IndexedRun) -> document.Li
 def _side_in_words(labels: Labels) -> str:
     """Return the sides of a line in words: `right`, `wrong and ignored`, `neither right nor wrong`, `not scored` ...
 
-    IGNORE is the name of a side and of a judgment. Lines with this judgment always count on this side.
+    IGNORE is the name of both a side and a judgment. Lines with this judgment always count on the side of the same
+    name.
     """
     sides = [text for side, text in SIDE_TEXTS.items() if side in labels]
     if sides:
@@ -83,7 +84,7 @@ def _side_in_words(labels: Labels) -> str:
 class _PlacedLine(NamedTuple):
     """A line that was counted, with its labels and its assessment.
 
-    `placement` has the equivalence class in which each line of the query was placed.
+    `placement` holds the equivalence class of each line of the query.
     """
 
     line: Response
@@ -122,7 +123,7 @@ def explain_category(line: Response, indexed_query: IndexedQuery) -> document.Ca
 
 
 def _category_by_parent(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line below a wrong parent answer (rule paths); None for other lines."""
+    """Return the category of a line below a wrong parent answer (rule paths), or None for any other line."""
     if INCORRECT_PARENT not in placed_line.labels:
         return None
     reason, places = _why_incorrect_parent(placed_line)
@@ -132,9 +133,9 @@ def _category_by_parent(placed_line: _PlacedLine) -> document.Category | None:
 
 
 def _category_by_mention(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a line whose node describes the entity without naming it; None for other lines.
+    """Return the category of a line whose node describes the entity without naming it, or None for any other line.
 
-    This is the rule nominal-mentions. The line does not count, although it has a category that counts as right.
+    This is the rule nominal-mentions. Such lines do not count, even though their category counts as right.
     """
     if not _lost_credit_as_description(placed_line):
         return None
@@ -149,9 +150,9 @@ def _category_by_mention(placed_line: _PlacedLine) -> document.Category | None:
 
 
 def _category_of_duplicate(placed_line: _PlacedLine) -> document.Category | None:
-    """Return the category of a right line that repeats another right line; None for other lines.
+    """Return the category of a right line that repeats another right line, or None for any other line.
 
-    The other line is kept. `repeated_response_by_index` of the placement has it.
+    The other line counts instead. It is found in `repeated_response_by_index` of the placement.
     """
     kept_line = placed_line.placement.repeated_response_by_index.get(placed_line.line.index)
     if kept_line is None or REDUNDANT not in placed_line.labels:
@@ -180,7 +181,7 @@ def _lost_credit_as_description(placed_line: _PlacedLine) -> bool:
 
     The rule is nominal-mentions.
     """
-    # The rule has recorded each line to which it applied, with the lines that were searched for a name.
+    # The rule has recorded each line to which it applied, together with the lines that were searched for a name.
     if placed_line.line.index not in placed_line.placement.nominal_lines_by_index:
         return False
     has_kept_credit = RIGHT in placed_line.labels or REDUNDANT in placed_line.labels
@@ -252,9 +253,9 @@ def _why_node_does_not_name(placed_line: _PlacedLine) -> Reason:
 
 
 def _find_why_node_does_not_name(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
-    """Return why a line or its node does not name the entity, but describes it, with the lines that decide on it.
+    """Return why a line or its node only describes the entity instead of naming it, with the deciding lines.
 
-    `node_lines` are the lines of the node, which decide together. Some editions decide on each line separately.
+    The decision depends on all `node_lines` together, except in editions that decide on each line separately.
     """
     edition = placed_line.indexed_query.indexed_run.edition
     if edition.ignores_each_nominal:
@@ -264,9 +265,10 @@ def _find_why_node_does_not_name(placed_line: _PlacedLine, node_lines: Sequence[
 
 
 def _why_lines_do_not_name_node(placed_line: _PlacedLine, node_lines: Sequence[Response]) -> Reason:
-    """Return why none of the lines that count for a node names it, with the places of these lines.
+    """Return the reason why no line that counts for a node names it, with the places of these lines.
 
-    Only the best assessed lines of the node count. If a worse one would name the node, it is added to the reason.
+    Only the best assessed lines of the node count. If a line that does not count would name the node, the reason
+    mentions it.
     """
     placement = placed_line.placement
     line_limit = placed_line.indexed_query.indexed_run.run.limits.justifications_per_node  # None: there is no limit
@@ -338,9 +340,10 @@ def _why_duplicate(placed_line: _PlacedLine, kept_line: Response) -> str:
 
 
 def _why_line_of_other_class_kept(line: Response, kept_line: Response) -> str:
-    """Return why `kept_line` wins over `line`, which is in another class, for a slot that takes one value.
+    """Return why `kept_line` was preferred to `line`, which is in another class, for a slot that takes one value.
 
-    The line with the higher confidence wins. Of equally confident lines the earlier one in its file wins.
+    The line with the higher confidence is kept. If the confidences are equal, the line that comes first in the file is
+    kept.
     """
     if kept_line.confidence > line.confidence:
         return f"its confidence is higher, {kept_line.confidence:g} > {line.confidence:g}"
@@ -348,9 +351,9 @@ def _why_line_of_other_class_kept(line: Response, kept_line: Response) -> str:
 
 
 def _why_line_of_same_class_kept(placed_line: _PlacedLine, kept_line: Response) -> str:
-    """Return why `kept_line` wins over a line of the same class: it is a name, or else it comes first.
+    """Return why `kept_line` was preferred to a line of the same class: it is a name, or it comes first.
 
-    Lines are in the order of their categories in the switch `-right`, then in the order of the files.
+    Lines are ordered by the position of their categories in the switch `-right`, then by their order in the files.
     """
     is_nominal = placed_line.placement.is_nominal
     if is_nominal(placed_line.line) and not is_nominal(kept_line):
@@ -366,7 +369,7 @@ def _why_line_of_same_class_kept(placed_line: _PlacedLine, kept_line: Response) 
 def explain_label(
     line: document.LineSummary, category: document.Category, indexed_run: IndexedRun
 ) -> document.LabelStep:
-    """Return step 6 of a line: what the line counts as, and the switch or the rule that decides this."""
+    """Return step 6 of a line: what the line counts as, and the switch or rule that determines this."""
     if category.rule == "nominal-mentions":
         rule = category.rule
         reason = _why_ignored_mention(line, indexed_run)

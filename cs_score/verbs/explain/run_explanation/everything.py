@@ -49,9 +49,9 @@ def explain_everything(
 
 
 class _MissedClass(NamedTuple):
-    """The mistake that a class was not found, and the answer of the pool that would find it.
+    """The mistake of missing a class, and an answer from the pool that would have found it.
 
-    The mistake has the file and line of this answer.
+    The mistake gives the file and line of this answer.
     """
 
     mistake: Mistake
@@ -59,7 +59,7 @@ class _MissedClass(NamedTuple):
 
 
 def _missed_classes(mistakes: Iterable[Mistake], indexed_run: IndexedRun) -> list[_MissedClass]:
-    """Return the missed classes among some mistakes, each with an answer of the pool that would find the class."""
+    """Return the missed classes among some mistakes, each with an answer from the pool that would find the class."""
     answer_by_place: dict[LinePlace, Assessment] = {}
     for assessment in indexed_run.run.gold.links.assessments:
         answer_by_place[assessment.file, assessment.number] = assessment
@@ -85,14 +85,14 @@ def _queries_of(lines: Iterable[AnyLine], missed_classes: Iterable[_MissedClass]
 def _places_to_explain(
     mistakes: Iterable[Mistake], line_by_place: Mapping[LinePlace, AnyLine], *, with_others: bool
 ) -> list[LinePlace]:
-    """Return the places of the lines to explain, in the order of the lines; at most `MOST_LINES` of them.
+    """Return the places of the lines to explain, in the order of the lines. There are at most `MOST_LINES` of them.
 
-    The lines of mistakes are preferred to others, which are only explained with `with_others`.
+    Lines with mistakes take precedence. Other lines are included only if `with_others` is true.
     """
-    # A missed class has no line of the run.
+    # A missed class does not have a line in the run.
     line_mistakes = [mistake for mistake in mistakes if mistake.kind != "class"]
     mistaken_places = [(mistake.file, mistake.line) for mistake in line_mistakes]
-    # A dict is used as a set with an order: mistakes come first, each place once.
+    # A dict serves as an ordered set: mistakes come first, and each place occurs once.
     preferred_places = dict.fromkeys([place for place in mistaken_places if place in line_by_place])
     if with_others:
         preferred_places |= dict.fromkeys(line_by_place)
@@ -108,10 +108,11 @@ class _StepWriter:
     """
 
     def __init__(self, indexed_run: IndexedRun, mistakes: Iterable[Mistake]) -> None:
-        """Begin without texts.
+        """Start without any texts.
 
         `indexed_run` is the run to explain. Explanations of `mistakes` show the effect of their correction. A missed
-        class is given to `class_steps` with its mistake; the mistakes of lines are looked up by place.
+        class is passed to `class_steps` together with its mistake, whereas the mistakes of lines are looked up by
+        place.
         """
         self._indexed_run = indexed_run
         self._number_by_text: dict[str, int] = {}
@@ -160,7 +161,7 @@ class _StepWriter:
     def query_steps(self, query: LinkedQuery) -> document.QuerySteps:
         """Return the steps in which a query was scored.
 
-        `precision_at` has the precision at each rank of the query's nodes, by level: a hop, or all hops together.
+        `precision_at` holds the precision at each rank of the query's nodes, by level (a hop, or all hops together).
         """
         explanation = explain_query(query, self._indexed_run)
         query_step = explanation.query_step
@@ -199,7 +200,7 @@ class _StepWriter:
     def _effect_of(self, mistake: Mistake) -> document.LineEffect:
         """Return the effect of correcting a mistake on the measures that explanations show."""
         effects = {str(measure): mistake.effects.get(str(measure)) for measure in self._indexed_run.measures}
-        # The reason says why there is no effect on some measures.
+        # The reason explains why there is no effect on some measures.
         reason = str(mistake.reason) if None in effects.values() else None
         return document.LineEffect(
             change=mistake.change, effects=effects, removed=mistake.removed, added=mistake.added, reason=reason
@@ -207,9 +208,9 @@ class _StepWriter:
 
 
 def _line_count_by_side(explanation: document.QueryExplanation) -> Counter[str]:
-    """Return the number of lines that answer a query itself, by the side that they count on (right, wrong ...).
+    """Return the number of lines that directly answer a query, by the side on which they count (right, wrong ...).
 
-    The lines of its follow-on queries are not counted, although a query of a query file is explained with them.
+    Lines that answer its follow-on queries are not counted, although they are part of the explanation of a query.
     """
     return Counter([summary.side for summary in explanation.lines if summary.query == explanation.query])
 

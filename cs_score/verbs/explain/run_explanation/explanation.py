@@ -106,8 +106,8 @@ def _explanation_of_run(indexed_run: IndexedRun, measure_name: str) -> document.
 def _explain_answers(lines: Iterable[Response], indexed_run: IndexedRun) -> list[document.LineExplanation]:
     """Return explanations of the lines that give an answer.
 
-    Effects are computed for the first of them, until `MOST_SCORED_AGAIN` lines have been scored again. For the others,
-    the effect says only which lines would be removed.
+    Effects are computed for the first lines, until `MOST_SCORED_AGAIN` lines have been scored again. For the remaining
+    lines, the effect only states which lines would be removed.
     """
     explanations = []
     rescored_line_count = 0
@@ -122,9 +122,9 @@ def _explain_answers(lines: Iterable[Response], indexed_run: IndexedRun) -> list
 
 
 def _select(selection: Wanted, find: Callable[[str], Sequence[Item]]) -> list[Item]:
-    """Return the items, such as lines, that the selectors of one kind name.
+    """Return the items, such as lines, that match the selectors of one kind.
 
-    `selection` is one selector or several; `find` returns the items of a single one.
+    `selection` is a single selector or several. `find` returns the items that match one selector.
     """
     selectors = (selection,) if isinstance(selection, str | int) else selection
     items: list[Item] = []

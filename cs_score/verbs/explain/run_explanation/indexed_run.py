@@ -40,18 +40,18 @@ class Placement(Counting):
     """
 
     def __init__(self, tree: ClassTree, indexed_query: IndexedQuery) -> None:
-        """Place the lines of a query in its classes, the `tree`, and count them.
+        """Place the lines of a query in the `tree` of its classes, and count them.
 
         Raises InputError if they cannot be placed.
         """
         indexed_run = indexed_query.indexed_run
         assessment_by_index = indexed_query.assessment_by_index
         most_justifications = indexed_run.run.limits.justifications_per_node
-        super().__init__(  # prepares the counting of the lines, which `tally` does below
+        super().__init__(  # prepares for counting the lines, which `tally` does below
             assessment_by_index,
             indexed_run.policy,
             most_justifications,
-            labels_by_index={},  # the labels of the run stay as they are: this second count has its own
+            labels_by_index={},  # this second count has its own labels, so that those of the run do not change
             edition=indexed_run.edition,
         )
         self.tree = tree.copy()
@@ -79,8 +79,8 @@ def _class_by_index(lines_by_class: Mapping[str, Iterable[Response]]) -> dict[in
 
 class IndexedQuery:
     """A query of a query file together with its follow-on queries: the lines that answer them, and their results.
-    `lines` are the lines of the run, in load order. `unit` is the result of the query's unit, with the labels and
-    assessments of its lines by their index.
+    `lines` are the lines of the run, in load order. `unit` is the result of the query's unit, which holds the labels
+    and assessments of its lines by index.
 
     The result is empty if the unit was not scored. `lines_in_unit` is the number of lines of the whole unit.
     """
@@ -141,13 +141,13 @@ class IndexedQuery:
 
     @cached_property
     def right_lines_by_row(self) -> Mapping[str, Mapping[str, Sequence[Response]]]:
-        """The lines that count as right, by row of the tables and by the class that they have found."""
+        """The lines that count as right, by table row and by the class that they have found."""
         right_lines: dict[str, dict[str, list[Response]]] = {}
         for tally in self.result.tallies:
             lines_by_class = right_lines.setdefault(tally.name, {})
             for line in tally.responses:
                 class_name = self._found_class(line)
-                # A pool may have an answer in a class of another row than that of its query.
+                # In a pool, the class of an answer may belong to a different row than its query.
                 if class_name is not None and _row_of_class(class_name) == tally.name:
                     lines_by_class.setdefault(class_name, []).append(line)
         return right_lines
@@ -179,9 +179,10 @@ class IndexedQuery:
 
     @cached_property
     def placement(self) -> Placement | None:
-        """The classes in which the lines are placed; None if the query was not scored, or an error stopped its scoring.
+        """The classes in which the lines are placed, or None if they could not be placed.
 
-        The classes of the pool may contradict each other, or the query of a line may have no class.
+        They cannot be placed if the query was not scored, or if an error stopped its scoring. For example, the classes
+        of the pool may contradict each other, or the query of a line may have no class.
         """
         if not self.is_scored or self.gold.tree is None:
             return None
@@ -207,10 +208,10 @@ class IndexedQuery:
     def _other_entry_points(self) -> list[str]:
         """Return the short ids of the other entry points of the LDC query of this query.
 
-        The list is empty if the query belongs to no LDC query.
+        The list is empty if the query does not belong to an LDC query.
         """
         ldc_id_by_query = self.indexed_run.run.gold.query_set.ldc_id_by_query
-        own_ldc_id = ldc_id_by_query.get(self.base_id)  # None equals the LDC id of no query
+        own_ldc_id = ldc_id_by_query.get(self.base_id)  # None is not equal to the LDC id of any query
         entry_points = [base_id for base_id, ldc_id in ldc_id_by_query.items() if ldc_id == own_ldc_id]
         return [base_id for base_id in entry_points if base_id != self.base_id]
 
@@ -235,7 +236,7 @@ class IndexedQuery:
     def _ldc_query(self) -> tables.LdcQueryRows | None:
         """Return the LDC query that the query is an entry point of, with the rows of all its entry points.
 
-        The result is None if the query belongs to no LDC query.
+        The result is None if the query does not belong to an LDC query.
         """
         queries = self.indexed_run.run.gold.query_set
         ldc_id = queries.ldc_id_by_query.get(self.base_id)
@@ -249,22 +250,23 @@ class IndexedQuery:
         return None  # nothing of the unit was scored
 
     def rank_step(self, name: str | None) -> RankStep | None:
-        """Return the ranks of a node of the query; None if the node is in no ranking.
+        """Return the ranks of a node of the query, or None if the node is not in any ranking.
 
-        `name` is the full node id of the node, such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `name` is the full node id of the node, such as `CS14_0001:E1`. It is None for the node of a line without a node
+        id.
         """
         if name is None or self._why_nothing_ranked is not None:
             return None
-        # Behind the query id, only two components of a node id count (rule nodes): a node with more of them is ranked
+        # Only two components of a node id count after the query id (rule nodes). A node with more components is ranked
         # under the shorter name.
         query_id_and_two_components = name.split(":")[:3]
         short_name = ":".join(query_id_and_two_components)
         return self._rank_step_by_node.get(name) or self._rank_step_by_node.get(short_name)
 
     def why_not_ranked(self, full_node_id: str | None) -> str | None:
-        """Return why a node of the query is in no ranking; None if it is in one.
+        """Return why a node of the query is not in any ranking, or None if it is in one.
 
-        `full_node_id` is such as `CS14_0001:E1`; None means the node of a line without a node id.
+        `full_node_id` is an id such as `CS14_0001:E1`. It is None for the node of a line without a node id.
         """
         if full_node_id is None:
             return "the run has no node ids (eight columns), so that nothing of it is ranked"
@@ -280,8 +282,8 @@ class IndexedQuery:
 
     @property
     def _why_nothing_ranked(self) -> str | None:
-        """The reason why the query has no rankings; None if it has them."""
-        # The sentences are about a line or node of the query: `its query` is this one.
+        """The reason why the query has no rankings, or None if it has rankings."""
+        # The sentences are about a line or node of the query, so `its query` refers to this query.
         if not self.is_scored or self.result.counting_error is not None:
             return "its query was not ranked"
         if self.result.ranking_error is not None:
@@ -304,15 +306,16 @@ def _unscored_unit(unit_id: str) -> tables.UnitResult:
 
 class _LdcRows:
     """Explains how the rows of an entry point count in the tables LDC-MAX and LDC-MEAN. An LDC query asks about one
-    entity from several entry points; its rows are those of the best one, or means over all.
+    entity from several entry points. Its rows are those of the best entry point, or means over all entry points.
     """
 
     def __init__(
         self, indexed_query: IndexedQuery, ldc_query: tables.LdcQueryRows, own_rows: Iterable[tables.ScoreRow]
     ) -> None:
-        """Find the best entry point of an LDC query, and the rows behind its means.
+        """Find the best entry point of an LDC query, and the rows from which its means are computed.
 
-        `indexed_query` is the entry point to explain, with its `own_rows`; `ldc_query` has the rows of all of them.
+        `indexed_query` is the entry point to explain, and `own_rows` are its rows. `ldc_query` has the rows of all
+        entry points.
         """
         self._indexed_query = indexed_query
         self._own_rows = own_rows
@@ -381,14 +384,14 @@ class IndexedRun:
     def __init__(self, scored: AnalysedRun, measure: str | None = None) -> None:
         """Prepare a run for explanations.
 
-        Effects of changes on scores are given by `measure`, by default the headline measure of the run. Raises
-        UsageError for an unknown measure, InputError for a measure by which the run has no score.
+        Effects of changes on scores are given for `measure`, which defaults to the headline measure of the run. Raises
+        UsageError for an unknown measure, and InputError if the run has no score under the measure.
         """
         self.scored = scored
         self.run = scored.run
         self.policy = scored.policy
         self.edition = scored.run.gold.query_set.edition
-        # An error that stopped scoring after there were scores is not fatal.
+        # An error that stopped scoring is not fatal if there were already scores.
         has_scores = bool(scored.result.tables.sf.rows)
         self.fatal_error = None if has_scores else scored.stopping_error
         self.measure = None if self.fatal_error else scored.measure(measure)
@@ -405,25 +408,25 @@ class IndexedRun:
         return self._indexed_query_by_id[base_id]
 
     def _measures_of_effects(self) -> list[Measure]:
-        """Return the measures by which effects are given; none if the run has no scores.
+        """Return the measures for which effects are given. There are none if the run has no scores.
 
-        They are the main measure, then F1 as the headline measure of runs without rankings, then each average
-        precision over all hops.
+        The main measure comes first. It is followed by F1, which is the headline measure of runs without rankings, and
+        by each average precision over all hops.
         """
         if self.measure is None:
             return []
         has_ldc_queries = bool(self.run.gold.query_set.ldc_id_by_query)
         headline_f1 = default_measure(has_ldc_queries=has_ldc_queries, has_rankings=False)
         scores = self.scored.result.score_by_measure
-        # A measure without hop is over all hops.
+        # A measure without a hop covers all hops.
         average_precisions = [measure for measure in scores if measure.is_of_rankings and measure.hop is None]
         measures = [self.measure, headline_f1, *average_precisions]
         return [measure for measure in dict.fromkeys(measures) if measure in scores]
 
     def lines(self) -> Iterator[AnyLine]:
-        """Yield every line of the run's files in order, without the responses of other runs of the call.
+        """Yield every line of the run's files in order, except the responses of other runs in the same call.
 
-        Lines that are no responses, such as comments and skipped lines, are always among them.
+        Lines that are not responses, such as comments and skipped lines, are always included.
         """
         for file in self.files.values():
             for line in file.lines:
@@ -465,8 +468,8 @@ class IndexedRun:
     def effect_of_removing(self, lines: Sequence[LinkedLine], *, is_computed: bool = True) -> LineEffect | None:
         """Return the effect on the scores of removing some lines together with all lines that depend on them.
 
-        Unless `is_computed`, the result only names the lines that would be removed. It is None if the run has no
-        scores.
+        If `is_computed` is false, the effect only names the lines that would be removed. The result is None if the run
+        has no scores.
         """
         if self.measure is None:
             return None
@@ -479,7 +482,7 @@ class IndexedRun:
         return self._effect_to_explain("absent", change, score_effect)  # the lines are absent after the change
 
     def effect_of_adding(self, answer: Assessment) -> LineEffect | None:
-        """Return how the scores change if an answer of the pool is added to the run; None if the run has no scores.
+        """Return how adding an answer from the pool changes the scores of a run, or None if the run has no scores.
 
         The result has the difference in each measure, and the lines to add.
         """

@@ -70,7 +70,7 @@ def _with_category(
 ) -> document.LineExplanation:
     """Return the explanation of a response with its assessment, its category and its label, steps 4 to 6.
 
-    If the query of the response was not counted, the category and the label are None.
+    The category and the label are None if the query of the response was not counted.
     """
     matching_step = _explain_matching(line, indexed_query)
     category = explain_category(line, indexed_query)
@@ -81,7 +81,7 @@ def _with_category(
 
 
 def _why_stopped(line: Response, indexed_query: IndexedQuery) -> str | None:
-    """Return the reason why a line was not scored after it was read; None if it was scored."""
+    """Return the reason why a line was not scored after it was read, or None if it was scored."""
     indexed_run = indexed_query.indexed_run
     unit = indexed_query.unit
     if not indexed_run.is_of_run(line):
@@ -155,7 +155,7 @@ def _repaired_columns(line: Response, text_by_column: Mapping[str, str]) -> dict
 
 
 def _denotes_number(text: str, number: float) -> bool:
-    """Return whether a text is a decimal form of `number`: `0.50` of 0.5."""
+    """Return whether a text is a decimal form of `number`, such as `0.50` for 0.5."""
     try:
         return float(text) == number
     except ValueError:
@@ -163,12 +163,12 @@ def _denotes_number(text: str, number: float) -> bool:
 
 
 def _why_skipped(line: SkippedLine, text_by_column: Mapping[str, str]) -> str:
-    """Return a sentence on why a line was skipped: because of an empty column, or else because of its slot."""
+    """Return a sentence that says why a line was skipped: because of an empty column, or because of its slot."""
     empty_columns = [name for name, text in text_by_column.items() if not text.strip()]
     if empty_columns:
         why = f"its column {empty_columns[0]} is empty"
     else:
-        # The slots of a query are those still to be filled: its own slot is the first one.
+        # The slots of a query are the slots that remain to be filled. Its own slot is the first one.
         wanted_slot = line.query.slots[0] if line.query.slots else "nothing more"
         why = f"its slot is {text_by_column.get('SLOT_NAME', '')} and its query asks for {wanted_slot}"
     consequence = "it was read, and has created the query that asks about its answer, but it is not scored"
@@ -207,10 +207,10 @@ def explain_query_step(query: LinkedQuery, indexed_run: IndexedRun) -> document.
 
 
 def _ldc_query_of(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
-    """Return the full id of the LDC query of an entry point; None if the query belongs to no LDC query."""
+    """Return the full id of the LDC query of an entry point, or None if the query does not belong to an LDC query."""
     gold = indexed_run.run.gold
     ldc_id = gold.query_set.ldc_id_by_query.get(query.base_id)
-    if ldc_id is None:  # no queries were made from LDC queries, but the file of `-queries` may list the LDC query
+    if ldc_id is None:  # no queries were created from LDC queries, but the file of `-queries` may list the LDC query
         return gold.listed_ldc_id_by_query.get(query.base_id)
     return gold.query_set.by_id[ldc_id].full_id
 
@@ -218,7 +218,7 @@ def _ldc_query_of(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
 def _pool_places_of_parent_answer(query: LinkedQuery, indexed_run: IndexedRun) -> tuple[At, ...]:
     """Return the place in the pool of the answer that a follow-on query asks about.
 
-    The result is empty if the pool does not have the answer, and for a query of the first hop.
+    The result is empty if the answer is not in the pool, or if the query belongs to the first hop.
     """
     if not query.is_follow_on:
         return ()
@@ -229,7 +229,7 @@ def _pool_places_of_parent_answer(query: LinkedQuery, indexed_run: IndexedRun) -
 
 
 def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
-    """Return the reason why a query is not scored; None if it is scored."""
+    """Return the reason why a query is not scored, or None if it is scored."""
     if not indexed_run.query(query.base_id).is_scored:
         return "nothing was scored" if indexed_run.fatal_error else "its query is not among those to score"
     hop_limit = indexed_run.run.gold.hop_limit_by_id[query.base_id]
@@ -239,14 +239,15 @@ def _why_not_scored(query: LinkedQuery, indexed_run: IndexedRun) -> str | None:
 
 
 def _lines_leading_to(query: LinkedQuery, indexed_run: IndexedRun) -> Iterator[document.Parent]:
-    """Yield the lines that lead to a follow-on query, from the first hop on; in each hop skipped lines come last.
+    """Yield the lines that lead to a follow-on query, starting with the first hop. Skipped lines come last in each hop.
 
     A line leads to the query if the query asks about its answer, or if it leads to the query of such a line.
     """
     if query.parent is None:
         return
     yield from _lines_leading_to(query.parent, indexed_run)
-    # All hops of a query have one base id. Its lines are looked up by the query about their answer: this query.
+    # All hops of a query share one base id. The lines are looked up by the query that asks about their answer, which is
+    # this query.
     for line in indexed_run.query(query.base_id).lines_by_follow_on.get(query.short_id, ()):
         yield _parent_of_response(line, indexed_run)
     for skipped in indexed_run.run.links.skipped_lines:
@@ -286,7 +287,7 @@ def _explain_limits(line: Response, indexed_run: IndexedRun) -> document.Kept:
 
 
 def _limit_in_words(discard: Discard, limits: JustificationLimits) -> str:
-    """Return the limit by which a line is discarded, of the limits `A:B` on justifications: `B = 3 for each node`."""
+    """Describe which of the limits `A:B` on justifications discards a line, for example `B = 3 for each node`."""
     if discard.limit == "parent":
         return "all lines that give the answer which its query asks about were discarded, or there are none"
     if discard.limit == "single-valued":
@@ -306,7 +307,10 @@ def _why_others_kept(line: Response, discard: Discard, indexed_run: IndexedRun) 
 
 
 def _why_other_lines_kept(line: Response, discard: Discard) -> str:
-    """Return why the kept lines of a node are preferred to a discarded line; the last kept line is compared with it."""
+    """Return why the kept lines of a node were preferred to a discarded line.
+
+    The discarded line is compared with the last kept line.
+    """
     last_kept = discard.kept_lines[-1]
     if last_kept.confidence == line.confidence:
         numbers = f"{last_kept.number} < {line.number}"
@@ -365,7 +369,8 @@ class _ComparedColumn(NamedTuple):
 def _explain_matching(line: Response, indexed_query: IndexedQuery) -> document.Met:
     """Return step 4 of a line: its assessment, or the most similar ones if there is none.
 
-    The discipline is the rule of matching: whether the justifications of answers are compared, or only their texts.
+    The discipline is the matching rule. It defines whether the justifications of answers are compared, or only their
+    texts.
     """
     indexed_run = indexed_query.indexed_run
     discipline = indexed_run.run.gold.options.discipline

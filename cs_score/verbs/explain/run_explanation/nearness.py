@@ -64,12 +64,12 @@ class AssessmentIndex:
     """Finds assessments by the columns that a line shares with them."""
 
     def __init__(self, assessments: Iterable[Assessment]) -> None:
-        """Index some assessments; of equally similar ones, the first ones are preferred."""
+        """Index some assessments. If several are equally similar to a line, the first ones are preferred."""
         self._assessments_by_key: dict[_SharedKey, list[_NumberedAssessment]] = defaultdict(list)
         for number, assessment in enumerate(assessments):
             for key in _shared_keys(assessment, _ALL_COMBINATIONS):
-                # Of equally similar assessments the first three are enough. At most two others under the same key share
-                # more columns with the line: three of those would end the search before this key is looked up.
+                # Of equally similar assessments, the first three are enough. At most two others with the same key share
+                # more columns with the line, because three of them would end the search before this key is looked up.
                 if len(self._assessments_by_key[key]) < 2 * _MOST_NEAR:
                     self._assessments_by_key[key].append(_NumberedAssessment(number, assessment))
 

@@ -46,7 +46,7 @@ def explain_counts(row: ScoreRow, table: str, rule: str) -> Counted:
 
 
 def _answered_in_words(counts: Counts) -> str:
-    """Return the number of answered lines as a sum: `(3 + 1)` for right and wrong lines.
+    """Return the number of answered lines as a sum, such as `(3 + 1)` for three right lines and one wrong line.
 
     If some lines count as neither right nor wrong, or as both, this sum is not the number of answered lines. In this
     case, the result is a difference such as `(5 - 1)`: the number of submitted lines minus the number of ignored lines.
@@ -115,8 +115,8 @@ class NodeExplainer:
     def __init__(self, result: QueryResult, node_by_name: Mapping[str, Node], ranker: Ranker) -> None:
         """Collect the ranked nodes of a query from the rankings of its result.
 
-        `node_by_name` has the nodes of the query, with their lines, by full id: `CS14_0001:E1`. `ranker` has
-        ranked them.
+        `node_by_name` holds the nodes of the query and their lines, by full id, such as `CS14_0001:E1`. `ranker` is the
+        ranker that ranked them.
         """
         self._result = result
         self._node_by_name = node_by_name
@@ -130,7 +130,7 @@ class NodeExplainer:
                 self._node_name_by_class[ranked_node.mapped_class] = ranked_node.name
 
     def explain_all(self, classes: AssessedClasses, most_justifications: int | None) -> dict[str, RankStep]:
-        """Return the explanation of every ranked node by its full node id.
+        """Return a dictionary with the explanation of every ranked node, by its full node id.
 
         `classes` are the classes of the query in the pool. Only the first `most_justifications` lines of a node count;
         None means that all count.
@@ -153,7 +153,7 @@ class NodeExplainer:
         return explained
 
     def _placed_node(self, name: str) -> _PlacedNode:
-        """Return a node of the query with its place in the rankings and its useful lines; `name` is its full id."""
+        """Return the node with the full id `name`, with its place in the rankings and its useful lines."""
         node = self._node_by_name[name]
         return _PlacedNode(node, self._ranked_node_by_name[name], self._ranker.useful_lines(node.lines))
 
@@ -235,7 +235,7 @@ def _ranks_in(ranking: Ranking) -> list[Rank]:
 
 
 def _why_without_value(placed_node: _PlacedNode, classes: AssessedClasses) -> str:
-    """Return why a node that is mapped to no class has the value 0: `V = 0: none of its lines is correct`."""
+    """Return why a node without a class has the value 0, such as `V = 0: none of its lines is correct`."""
     if placed_node.lines_by_class:
         return "V = 0: every class of its useful lines is taken by a node before it"
     if classes.edition.ranks_correct_lines:  # only lines assessed as correct are useful, right or not

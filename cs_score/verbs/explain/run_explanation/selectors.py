@@ -59,7 +59,7 @@ class Selectors:
         return lines
 
     def _files_called(self, name: str) -> list[RunFile]:
-        """Return the run files whose path or file name is `name`; all run files if the name is empty."""
+        """Return the run files whose path or file name is `name`, or all run files if the name is empty."""
         files_by_name = self._indexed_run.files
         if not name:
             return list(files_by_name.values())
@@ -68,7 +68,7 @@ class Selectors:
         return [file for file in files_by_name.values() if basename(file.name) == name]
 
     def _refuse_pool(self, name: str) -> None:
-        """Raise InputError if a file of the pool has this name, and no run file: its lines cannot be explained."""
+        """Raise InputError if only a pool file has this name, because the lines of the pool cannot be explained."""
         if self._files_called(name):
             return
         input_files = self._indexed_run.run.layouts  # the names of all files that were loaded, with their layouts
@@ -79,8 +79,8 @@ class Selectors:
     def _no_such_line_error(self, selector: str, file_name: str, files: Sequence[RunFile]) -> InputError:
         """Return the error for a line that does not exist.
 
-        `files` are the run files with the `file_name` of the selector. The remedy gives the numbers of their lines. If
-        there are no such files, it gives the numbers of all run files.
+        `files` are the run files that match the `file_name` of the selector. The remedy lists the line numbers of these
+        files, or those of all run files if no file matches.
         """
         problem = f"there is no line {selector} to explain"
         if not files:
@@ -102,20 +102,21 @@ class Selectors:
     # -- Queries
 
     def queries_of(self, text: str) -> Sequence[LinkedQuery]:
-        """Return the queries that a text names by a full id or a short one, which lacks the prefix of the full id.
+        """Return the queries that a text names, either by their full id or by a short id without the prefix.
 
-        An LDC query gives the queries of all its entry points, a follow-on query only itself.
+        For an LDC query, the queries of all its entry points are returned. For a follow-on query, only the query itself
+        is.
         """
         parts = parse_query_id(text)
         short_id = "" if parts is None else parts.short_id  # no query has an empty id
         queries = self._queries_with_id(short_id)
-        # A text with another prefix leads to the same short id, but does not name the query.
+        # A text with another prefix has the same short id, but does not name the query.
         if not queries or text not in (short_id, self._full_id_of(short_id)):
             raise self._nothing_called_error("query", text, self._ids_of_all_queries())
         return queries
 
     def _queries_with_id(self, short_id: str) -> list[LinkedQuery]:
-        """Return the queries with a short id: a query of a query file, or else a follow-on query, or no query.
+        """Return the queries with a short id: a query of a query file, otherwise a follow-on query, otherwise no query.
 
         For the id of an LDC query, the queries of all its entry points are returned.
         """
@@ -123,14 +124,14 @@ class Selectors:
         if query is None:
             follow_on = self._follow_on_with_id(short_id)
             return [] if follow_on is None else [follow_on]
-        # An LDC query has been expanded to one query for each of its entry points.
+        # An LDC query has been expanded into one query for each of its entry points.
         base_ids = query.expansion_ids or (short_id,)
         return [self._links.linked_query_of(self._query_by_id[base_id]) for base_id in base_ids]
 
     def _full_id_of(self, short_id: str) -> str:
         """Return the full id of the query with a short id: `00fb79cef8` -> `CSSF17_ENG_00fb79cef8`.
 
-        The result is an empty text if there is no such query.
+        Return an empty text if there is no such query.
         """
         if short_id in self._query_by_id:
             return self._query_by_id[short_id].full_id
@@ -143,7 +144,7 @@ class Selectors:
         return [*ids, *self._links.queries]
 
     def _follow_on_with_id(self, short_id: str) -> LinkedQuery | None:
-        """Return the follow-on query with a short id; None if no line of the run or the pool has created one."""
+        """Return the follow-on query with a short id, or None if no line of the run or the pool has created it."""
         follow_on = self._links.find_follow_on(short_id)
         if follow_on is None or follow_on.query is None:
             return None
@@ -181,7 +182,7 @@ class Selectors:
         return list(names)
 
     def _query_called(self, query_id: str) -> Query | None:
-        """Return the query of the query files with this full or short id; None if there is none."""
+        """Return the query of the query files with this full or short id, or None if there is none."""
         for query in self._query_by_id.values():
             if query_id in (query.full_id, query.short_id):
                 return query
@@ -198,9 +199,10 @@ class Selectors:
     # -- Nodes and answers
 
     def nodes_of(self, text: str) -> Sequence[str]:
-        """Return the full ids of the nodes that a text names: itself, or all that end with its component.
+        """Return the full ids of the nodes that a text names: the text itself, or all ids that end with its component.
 
-        The text is a full id, `CS17_ENG_0001:E1`, or an id as in lines: `:E1` or `E1`.
+        The text is either a full id such as `CS17_ENG_0001:E1`, or an id as written in the lines of a run, such as
+        `:E1` or `E1`.
         """
         node_names = self._nodes_of_run()
         if text in node_names:
@@ -232,9 +234,9 @@ class Selectors:
         raise InputError(f"no line of the run gives the answer {text}{advice}", remedy=self._remedy_for_answer(text))
 
     def _remedy_for_answer(self, text: str) -> str | None:
-        """Return the advice to ask for the class of an answer that the pool has, although no line of the run gives it.
+        """Return a hint to explain the class of an answer instead, if the answer is in the pool but not in the run.
 
-        For any other answer the result is the reason why scoring stopped, or None if it did not stop.
+        For any other answer, return the reason why scoring stopped, or None if it did not stop.
         """
         for assessment in self._indexed_run.run.gold.links.assessments:
             if assessment.is_accepted and matches_pattern(assessment.value, text):
