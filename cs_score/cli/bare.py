@@ -94,9 +94,10 @@ def _checked_call(command_line: CommandLine) -> Call:
         _check_prefix(tables.name)
     report_outputs = _planned_report(error_report)
     json_file = command_line.get("--json")
-    # Raises UsageError for a file without the ending `.json`; without the option the list is empty.
-    json_outputs = list(documents.JSON_OPTION.outputs(json_file))
-    further_outputs = [*report_outputs, *json_outputs]
+    further_outputs = list(report_outputs)
+    if json_file is not None:  # the module of JSON documents takes time to load
+        # This raises UsageError for a file without the ending `.json`.
+        further_outputs.extend(documents.JSON_OPTION.outputs(json_file))
     # Making the call checks all outputs, and reads the options.
     return Call(command_line, further_outputs, tables, error_report, json_file=json_file)
 
