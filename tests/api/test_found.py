@@ -221,6 +221,17 @@ def test_families_and_clusters_are_those_of_the_command(tmp_path: Path) -> None:
         cs.compare(results, clusters={"another": "1"})
 
 
+@pytest.mark.parametrize("selector", ["line", "node", "answer"])
+def test_a_selector_of_a_wrong_kind_is_refused(selector: str) -> None:
+    with pytest.raises(cs.UsageError, match=rf"{selector} takes a name or several, not 3\.5"):
+        run_of().explain(**{selector: 3.5})  # type: ignore[arg-type]
+
+
+def test_a_unit_of_a_wrong_kind_is_refused() -> None:
+    with pytest.raises(cs.UsageError, match=r"unit takes a name or several, not 3\.5"):
+        cs.scifact(*FACTS).explain(3.5)  # type: ignore[arg-type]
+
+
 def test_chosen_measures_and_formats_are_those_of_the_command() -> None:
     words = ("compare", *SWITCHES, "--bootstrap=9", *GOLD, KB, SF)
     assert cs.compare(runs(), bootstrap=9).to_text("tsv") == printed(*words, "--all", "--format=tsv")
