@@ -335,7 +335,7 @@ class ClassTree(Struct):
         """
         if name in self.parent_by_class or name == self.root:
             return
-        parent = name.rpartition(":")[0]
+        parent = parent_of_class(name)
         self._check_class(name, parent)
         self._add_parent(parent)
         self.parent_by_class[name] = parent
@@ -403,6 +403,14 @@ def is_wrong_bin(name: str, root: str) -> bool:
 def tree_name(value_class: str) -> str:
     """Return the name that an equivalence class of the pool has in the tree, without colons at the end."""
     return value_class.rstrip(":")
+
+
+def parent_of_class(name: str) -> str:
+    """Return the class or query above an equivalence class: the row of the tables in which the class is counted.
+
+    `CS17_ENG_0001:2:1` -> `CS17_ENG_0001:2`, `CS17_ENG_0001:2` -> `CS17_ENG_0001`.
+    """
+    return name.rpartition(":")[0]
 
 
 def build_tree(
@@ -551,7 +559,7 @@ def _missing_parent_error(assessment: Assessment, where: str) -> InputError:
 
     `where` says in which part of the pool there is no accepted answer of that class: "before it" or "in the pool".
     """
-    parent_class = assessment.value_class.rpartition(":")[0]
+    parent_class = parent_of_class(assessment.value_class)
     return assessment.error(
         f"Equivalence class without correct parent entry: {assessment.text}",
         f"there is no correct or inexact answer of class {parent_class} {where}",

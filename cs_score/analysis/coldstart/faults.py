@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from cs_score.analysis.coldstart.changes import Editor
 from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.records import Record
-from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, category_in, is_wrong_bin
+from cs_score.coldstart.judging import REDUNDANT, ClassTree, Labels, category_in, is_wrong_bin, parent_of_class
 from cs_score.coldstart.lines import CORRECT, Assessment, Response
 from cs_score.coldstart.options import DUPLICATE, RIGHT, WRONG, Policy
 from cs_score.coldstart.result import UnitResult
@@ -84,7 +84,7 @@ class Reachability:
         rows: set[str] = set()
         for class_name, answers in self._answers_by_class.items():
             if any(self._names_entity(answer) for answer in answers):
-                rows.add(_parent_of_class(class_name))
+                rows.add(parent_of_class(class_name))
         return rows
 
     def why_unreachable(self, class_name: str) -> str | None:
@@ -108,7 +108,7 @@ class Reachability:
 
     def _is_named_by_row(self, class_name: str) -> bool:
         """Return whether another class of the same row names the entity, in a run whose rows are one node each."""
-        return not self._with_nodes and _parent_of_class(class_name) in self._rows_naming_entity
+        return not self._with_nodes and parent_of_class(class_name) in self._rows_naming_entity
 
     def _is_right(self, answer: Assessment) -> bool:
         """Return whether the judgment of an answer counts as right under the policy."""
@@ -127,7 +127,7 @@ class Reachability:
         if not answer.query.is_follow_on:
             return True
         # Several answers of the parent class may lead to this query: they are the possible parents.
-        query_and_class = (answer.query.short_id, _parent_of_class(answer.value_class))
+        query_and_class = (answer.query.short_id, parent_of_class(answer.value_class))
         if query_and_class not in self._rightness_by_follow_on_and_class:
             self._rightness_by_follow_on_and_class[query_and_class] = self._has_right_answer(query_and_class)
         return self._rightness_by_follow_on_and_class[query_and_class]
@@ -149,11 +149,6 @@ def _is_counted(assessment: Assessment, scored: AnalysedRun) -> bool:
         return False
     judgement = follow_on.judgement_of(assessment.query, assessment.answer)
     return judgement is not None and judgement.assessment is assessment
-
-
-def _parent_of_class(class_name: str) -> str:
-    """Return the class or query that a class is below: `CS17_ENG_0001:2:1` -> `CS17_ENG_0001:2`."""
-    return class_name.rpartition(":")[0]
 
 
 def find_faults(scored: AnalysedRun, editor: Editor) -> Iterator[RunFault]:

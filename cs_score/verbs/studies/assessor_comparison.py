@@ -181,9 +181,8 @@ def compare_assessors(
     # In a task with labels, the assessors may have judged different units, and only the units that both have judged are
     # compared. In other tasks, the gold standards of both assessors have the same units.
     units = align_systems(table_by_assessed_run, common=results.has_labels)
-    first_statistics = next(
-        iter(statistics_by_assessed_run.values())
-    )  # all have the same kind of units, such as claims
+    # All statistics are about the same kind of units, such as claims.
+    first_statistics = next(iter(statistics_by_assessed_run.values()))
     settings = replace(resampling or Resampling(), unit=first_statistics.unit)
     systems = _resample(results, units, task.formula([ranking_measure]), settings)
     runs = _assessed_runs(list(results.first), systems)

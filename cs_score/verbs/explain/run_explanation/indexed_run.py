@@ -17,7 +17,7 @@ from cs_score.analysis.coldstart.scored import AnalysedRun
 from cs_score.base.errors import InputError
 from cs_score.coldstart import result as tables
 from cs_score.coldstart.gold import QueryGold
-from cs_score.coldstart.judging import ClassTree, Counting, place_responses
+from cs_score.coldstart.judging import ClassTree, Counting, parent_of_class, place_responses
 from cs_score.coldstart.lines import Assessment, Response
 from cs_score.coldstart.options import RIGHT
 from cs_score.coldstart.ranking import Ranker, RunNodes
@@ -58,14 +58,8 @@ class Placement(Counting):
         links = indexed_run.run.links
         self.lines_by_class = place_responses(self.tree, indexed_query.lines, assessment_by_index, links)
         self.class_by_index = _class_by_index(self.lines_by_class)
-        self.tally(
-            self.tree, self.lines_by_class
-        )  # records the labels and the deciding lines; its counts are not needed
-
-
-def _row_of_class(class_name: str) -> str:
-    """Return the row of the tables that counts a class: `CS14_0001:2` -> `CS14_0001`."""
-    return class_name.rpartition(":")[0]
+        # The call records the labels and the deciding lines; its counts are not needed.
+        self.tally(self.tree, self.lines_by_class)
 
 
 def _class_by_index(lines_by_class: Mapping[str, Iterable[Response]]) -> dict[int, str]:
@@ -148,7 +142,7 @@ class IndexedQuery:
             for line in tally.responses:
                 class_name = self._found_class(line)
                 # In a pool, the class of an answer may belong to a different row than its query.
-                if class_name is not None and _row_of_class(class_name) == tally.name:
+                if class_name is not None and parent_of_class(class_name) == tally.name:
                     lines_by_class.setdefault(class_name, []).append(line)
         return right_lines
 
@@ -161,7 +155,7 @@ class IndexedQuery:
 
     def right_lines(self, class_name: str) -> Sequence[Response]:
         """Return the lines that count as right for a class."""
-        row = class_name.rpartition(":")[0]
+        row = parent_of_class(class_name)
         return self.right_lines_by_row.get(row, {}).get(class_name, ())
 
     def lines_in_class(self, class_name: str) -> Sequence[Response]:

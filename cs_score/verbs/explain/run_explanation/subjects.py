@@ -58,7 +58,7 @@ def explain_class(
     if assessments and with_effect and verdict.status == "missed":
         effect = indexed_run.effect_of_adding(_best_answer(assessments))
     # `CS14_0001:2` is counted in the row `CS14_0001`, the class or query above it.
-    row = name.rpartition(":")[0]
+    row = judging.parent_of_class(name)
     is_below_class = ":" in row
     return document.ClassExplanation(
         name=name,
